@@ -1,0 +1,1 @@
+"""thermorbm: thermodynamics of spin configurations, read by restricted Boltzmann machines."""
