@@ -63,7 +63,7 @@ class Lattice:
     def magnetization(self, v: ArrayLike) -> NDArray[np.float64]:
         """Magnetisation per spin of each configuration. v: (n, n_sites) of +-1 -> (n,)."""
         grid = self._as_grid(v)
-        return grid.reshape(len(grid), -1).sum(axis=1, dtype=np.int64) / self.n_sites
+        return np.asarray(grid.reshape(len(grid), -1).mean(axis=1, dtype=np.float64))
 
     def energy_of_broken_bonds(self, n_broken: ArrayLike) -> NDArray[np.int64]:
         """Total energy of a configuration with that many antiparallel bonds: each costs 2 J."""

@@ -76,9 +76,7 @@ def read_hdf5(path: str | Path, kind: str) -> tuple[dict[str, NDArray[Any]], dic
             if found is not None and version != FORMAT_VERSION:
                 raise FileError(path, f"has format version {version}, this program reads {FORMAT_VERSION}")
             if found != kind:
-                raise FileError(
-                    path, f"is not a {kind} file of thermorbm", f"found {found or 'another format'}"
-                )
+                raise FileError(path, f"is a {found or 'foreign'} file", f"a {kind} file is wanted")
             stated = _string(file.attrs["sha256"])
             text = _stored(file["metadata"]).tobytes().decode()
             arrays = {name: _stored(item) for name, item in file["arrays"].items()}
@@ -92,7 +90,7 @@ def read_hdf5(path: str | Path, kind: str) -> tuple[dict[str, NDArray[Any]], dic
 
 
 def _stored(item: h5py.Dataset) -> NDArray[Any]:
-    # A damaged header may claim any size; we write plain contiguous data, so stored bytes must equal claimed bytes.
+    # A damaged header may claim any size; we write plain contiguous data, so claimed bytes are stored bytes.
     if item.id.get_storage_size() != item.nbytes:
         raise ValueError("claimed and stored sizes differ")
     return np.asarray(item[...])
@@ -107,7 +105,7 @@ def _checksum(kind: str, text: str, arrays: Mapping[str, NDArray[Any]]) -> str:
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
         digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
-        digest.update(array.reshape(-1).view(np.uint8))
+        digest.update(array.reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
 
 
