@@ -1,1 +1,33 @@
 """thermorbm: thermodynamics of spin configurations, read by restricted Boltzmann machines."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from thermorbm import exact
+    from thermorbm.api import sample
+    from thermorbm.dataset import Dataset
+    from thermorbm.lattice import Lattice
+    from thermorbm.model import RBM
+
+__all__ = ["RBM", "Dataset", "Lattice", "exact", "sample"]
+
+# Imported on first use, so that `thermorbm --help` does not wait for the compilers.
+_HOMES = {
+    "Dataset": "thermorbm.dataset",
+    "Lattice": "thermorbm.lattice",
+    "RBM": "thermorbm.model",
+    "sample": "thermorbm.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "exact":
+        return import_module("thermorbm.exact")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'thermorbm' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,5 +1,9 @@
 """Errors that say what was got, what was wanted and what to do."""
 
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
 
 class ThermorbmError(Exception):
     """Base of every error that a user can cause or mend; the command line shows it as one line."""
@@ -17,6 +21,22 @@ class InputError(ThermorbmError, ValueError):
         message = f"{name} must be {wanted}, got {got!r}"
         super().__init__(f"{message}; {remedy}" if remedy else message)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The default would call the class with the message alone; errors travel between processes.
+        return type(self), (self.name, self.got, self.wanted, self.remedy)
+
+
+def unknown_name(name: str, got: object, valid: Iterable[str]) -> InputError:
+    """The error for a name that is not among the valid ones; it suggests the nearest.
+
+    >>> str(unknown_name("method", "wolf", ["metropolis", "wolff"]))
+    "method must be one of metropolis, wolff, got 'wolf'; did you mean 'wolff'?"
+    """
+    names = list(valid)
+    nearest = difflib.get_close_matches(str(got).lower(), names, n=1, cutoff=0.4)
+    remedy = f"did you mean {nearest[0]!r}?" if nearest else ""
+    return InputError(name, got, f"one of {', '.join(names)}", remedy)
+
 
 class FileError(ThermorbmError, OSError):
     """A file that cannot be read or written, or is not what it claims to be."""
@@ -25,6 +45,9 @@ class FileError(ThermorbmError, OSError):
         self.path, self.problem, self.remedy = path, problem, remedy
         message = f"{path}: {problem}"
         super().__init__(f"{message}; {remedy}" if remedy else message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.path, self.problem, self.remedy)
 
 
 class CertificateWarning(UserWarning):

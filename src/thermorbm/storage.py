@@ -1,15 +1,21 @@
-"""Files that are whole or absent: atomic writes, and HDF5 with a checksum that is checked on every read."""
+"""Files that are whole or absent: atomic writes, and HDF5 with a checksum that is checked before every read.
+
+The checksum stands in HDF5's user block, the first 512 bytes, which other programs skip, and covers all bytes
+after it: HDF5 itself would crash the process on some damaged files, so it never gets to see one.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import h5py
 import numpy as np
@@ -19,34 +25,66 @@ from thermorbm.errors import FileError
 
 FORMAT = "thermorbm"
 FORMAT_VERSION = 1
+HEADER_SIZE = 512
+HEADER = re.compile(rb"thermorbm (\d{1,9}) ([a-z0-9_-]{1,64}) sha256 ([0-9a-f]{64})\n\0*")
+
+
+def check_target(path: str | Path, overwrite: bool = True) -> None:
+    """Raises FileError unless a file can be put at `path`; call it before long work."""
+    target = Path(path)
+    try:
+        if not target.parent.is_dir():
+            raise FileError(path, f"directory {str(target.parent)!r} does not exist", "create it first")
+        if target.is_dir():
+            raise FileError(path, "is a directory", "name a file")
+        if target.exists() and not target.is_file():
+            # Renaming a file onto /dev/null would replace the device.
+            raise FileError(path, "is not a regular file", "name a file")
+        if target.exists() and not overwrite:
+            raise FileError(path, "exists already", "choose another name or use --force")
+    except PermissionError as error:
+        raise FileError(path, f"cannot be written: {error.strerror}", "choose another directory") from error
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise FileError(path, "cannot be written: Permission denied", "choose another directory")
+
+
+def check_readable(path: str | Path) -> None:
+    """Raises FileError, with the system's reason, unless `path` is a file that can be opened."""
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise FileError(path, f"cannot be read: {error.strerror or error}") from error
 
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
     """Yields a temporary path beside `path`; on success it is flushed and renamed, on failure removed."""
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise FileError(target, f"directory {str(target.parent)!r} does not exist", "create it first")
-    if target.is_dir():
-        raise FileError(target, "is a directory", "name a file")
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    check_target(path)
+    target = Path(os.path.realpath(path))  # a symbolic link stays one: the file it points to is replaced
+    with _written(path):
+        handle, name = tempfile.mkstemp(prefix=f".{target.name[:200]}.", suffix=".tmp", dir=target.parent)
         os.close(handle)
-    except OSError as error:
-        raise FileError(target, f"cannot be written: {error.strerror or error}") from error
     temporary = Path(name)
     try:
-        yield temporary
-        _flush(temporary)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-        _flush(target.parent)
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(target, f"cannot be written: {error.strerror or error}") from error
+        with _written(path):
+            yield temporary
+            _flush(temporary)
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, target)
+            _flush(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _written(path: str | Path) -> Iterator[None]:
+    try:
+        yield
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(path, f"cannot be written: {error.strerror or error}") from error
 
 
 def write_hdf5(
@@ -54,58 +92,96 @@ def write_hdf5(
 ) -> None:
     """Writes named arrays and JSON metadata as one checksummed HDF5 file of the given kind."""
     text = json.dumps(metadata, sort_keys=True, allow_nan=True)
-    with atomic_path(path) as temporary, h5py.File(temporary, "w") as file:
-        file.attrs["format"] = FORMAT
-        file.attrs["version"] = FORMAT_VERSION
-        file.attrs["kind"] = kind
-        file.attrs["sha256"] = _checksum(kind, text, arrays)
-        file.create_dataset("metadata", data=np.frombuffer(text.encode(), dtype=np.uint8))
-        for name, array in arrays.items():
-            file.create_dataset(f"arrays/{name}", data=array)
+    with atomic_path(path) as temporary, _patient_file(temporary) as raw:
+        with h5py.File(raw, "w", userblock_size=HEADER_SIZE) as file:
+            file.create_dataset("metadata", data=np.frombuffer(text.encode(), dtype=np.uint8))
+            group = file.create_group("arrays")
+            for name, array in arrays.items():
+                group.create_dataset(name, data=array)
+        header = f"{FORMAT} {FORMAT_VERSION} {kind} sha256 {_checksum(raw, kind)}\n".encode()
+        raw.seek(0)
+        raw.write(header.ljust(HEADER_SIZE, b"\0"))
+
+
+class _PatientFile(io.FileIO):
+    """A file that remembers the first failed write instead of raising it.
+
+    A write that fails inside HDF5, on a full disk, crashes the whole process when the file is closed.
+    """
+
+    failure: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data).cast("B")
+        try:
+            done = 0
+            while done < len(view):
+                done += super().write(view[done:])
+        except OSError as error:
+            self.failure = self.failure or error
+        return len(view)
+
+    def truncate(self, size: int | None = None) -> int:
+        try:
+            return super().truncate(size)
+        except OSError as error:
+            self.failure = self.failure or error
+            return size or 0
+
+
+@contextmanager
+def _patient_file(path: Path) -> Iterator[_PatientFile]:
+    with _PatientFile(path, "w+") as file:
+        try:
+            yield file
+        finally:
+            if file.failure is not None:
+                raise file.failure
 
 
 def read_hdf5(path: str | Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Reads a file of `write_hdf5`; anything but an unaltered file of that kind raises FileError."""
-    path = Path(path)
-    if not path.is_file():
-        raise FileError(path, "no such file")
+    found = read_kind(path)
+    if found != kind:
+        raise FileError(path, f"is a {found} file", f"a {kind} file is wanted")
     try:
         with h5py.File(path, "r") as file:
-            found = _string(file.attrs["kind"]) if _string(file.attrs.get("format")) == FORMAT else None
-            version = file.attrs.get("version")
-            if found is not None and version != FORMAT_VERSION:
-                raise FileError(path, f"has format version {version}, this program reads {FORMAT_VERSION}")
-            if found != kind:
-                raise FileError(path, f"is a {found or 'foreign'} file", f"a {kind} file is wanted")
-            stated = _string(file.attrs["sha256"])
-            text = _stored(file["metadata"]).tobytes().decode()
-            arrays = {name: _stored(item) for name, item in file["arrays"].items()}
-        if _checksum(kind, text, arrays) != stated:
-            raise FileError(path, "checksum does not match: the file was altered", "make it again")
+            text = file["metadata"][...].tobytes().decode()
+            arrays = {name: np.asarray(item[...]) for name, item in file["arrays"].items()}
         return arrays, json.loads(text)
-    except FileError:
-        raise
-    except Exception as error:  # h5py raises nearly anything on a damaged file
-        raise FileError(path, "is damaged or not an HDF5 file of thermorbm", "make it again") from error
+    except Exception as error:  # h5py raises nearly anything on a file that it does not like
+        raise FileError(path, "is not laid out like a file of thermorbm", "make it again") from error
 
 
-def _stored(item: h5py.Dataset) -> NDArray[Any]:
-    # A damaged header may claim any size; we write plain contiguous data, so claimed bytes are stored bytes.
-    if item.id.get_storage_size() != item.nbytes:
-        raise ValueError("claimed and stored sizes differ")
-    return np.asarray(item[...])
+def read_kind(path: str | Path) -> str:
+    """The kind of an unaltered file of `write_hdf5`; FileError if it is another file, or damaged."""
+    check_readable(path)
+    with open(path, "rb") as file:
+        header = file.read(HEADER_SIZE)
+        parts = HEADER.fullmatch(header)
+        if parts is None or len(header) < HEADER_SIZE:
+            problem = "is damaged" if is_ours(path) else "is not a file of thermorbm"
+            raise FileError(path, problem, "make it again, or import it if it holds spins")
+        version, kind, stated = (part.decode() for part in parts.groups())
+        if int(version) != FORMAT_VERSION:
+            raise FileError(path, f"has format version {version}, this program reads {FORMAT_VERSION}")
+        if _checksum(file, kind) != stated:
+            raise FileError(path, "checksum does not match: truncated or altered", "make it again")
+    return kind
 
 
-def _string(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+def is_ours(path: str | Path) -> bool:
+    """Whether a file says that it was written by `write_hdf5`, damaged or not."""
+    with open(path, "rb") as file:
+        return file.read(len(FORMAT)) == FORMAT.encode()
 
 
-def _checksum(kind: str, text: str, arrays: Mapping[str, NDArray[Any]]) -> str:
-    digest = hashlib.sha256(f"{kind}\n{text}\n".encode())
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
-        digest.update(array.reshape(-1).view(np.uint8).data)
+def _checksum(file: BinaryIO | io.FileIO, kind: str) -> str:
+    """SHA-256 of version, kind and all that follows the header."""
+    file.seek(HEADER_SIZE)
+    digest = hashlib.sha256(f"{FORMAT} {FORMAT_VERSION} {kind}\n".encode())
+    while block := file.read(1 << 20):
+        digest.update(block)
     return digest.hexdigest()
 
 

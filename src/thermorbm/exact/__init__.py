@@ -1,0 +1,42 @@
+"""Truth: exact results for the Ising model, H = -sum_<ij> s_i s_j with J = k_B = 1, on periodic lattices.
+
+`onsager` is the infinite square lattice, `kaufman` and `energy_distribution` are the L x L torus,
+`cubic_series` and `cubic_magnetization` what is known in 3d, and `boltzmann` is any lattice small enough to
+enumerate.
+"""
+
+from thermorbm.exact.constants import KC_3D, TC_2D, TC_3D
+from thermorbm.exact.energies import LARGEST_SIDE, EnergyDistribution, energy_distribution
+from thermorbm.exact.enumeration import (
+    MOST_SPINS,
+    Boltzmann,
+    boltzmann,
+    enumerate_states,
+    enumerated_energy_distribution,
+)
+from thermorbm.exact.infinite import onsager
+from thermorbm.exact.ising_rbm import ising_rbm
+from thermorbm.exact.thermodynamics import MagneticThermodynamics, Thermodynamics
+from thermorbm.exact.three_d import cubic_magnetization, cubic_series
+from thermorbm.exact.torus import kaufman
+
+__all__ = [
+    "KC_3D",
+    "LARGEST_SIDE",
+    "MOST_SPINS",
+    "TC_2D",
+    "TC_3D",
+    "Boltzmann",
+    "EnergyDistribution",
+    "MagneticThermodynamics",
+    "Thermodynamics",
+    "boltzmann",
+    "cubic_magnetization",
+    "cubic_series",
+    "energy_distribution",
+    "enumerate_states",
+    "enumerated_energy_distribution",
+    "ising_rbm",
+    "kaufman",
+    "onsager",
+]

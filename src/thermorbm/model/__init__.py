@@ -1,0 +1,7 @@
+"""Machines of two layers of +-1 units: energies, conditionals, Gibbs chains, likelihoods, files."""
+
+from thermorbm.model.dense import RBM as RBM
+from thermorbm.model.machine import Machine as Machine
+from thermorbm.model.partition import LogPartition as LogPartition
+from thermorbm.model.random_units import generator_state as generator_state
+from thermorbm.model.random_units import sample_units as sample_units

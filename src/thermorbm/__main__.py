@@ -1,0 +1,5 @@
+"""`python -m thermorbm` is the command `thermorbm`."""
+
+from thermorbm.cli import main
+
+main()

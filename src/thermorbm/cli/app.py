@@ -1,0 +1,87 @@
+"""The command line as a whole: its top level, and errors as one line with an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from thermorbm.cli.console import say
+from thermorbm.errors import ThermorbmError
+
+BAD_INPUT, NOT_CERTIFIED, INTERRUPTED = 2, 3, 130
+# The base of typer's usage errors, by way of one it exports: newer versions carry a copy of click.
+USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
+
+EPILOG = """\b
+Exit codes:
+  0    success
+  2    bad input; one line on stderr says which value and what to do
+  3    the file was written, but its certificate did not pass
+  130  interrupted
+"""
+
+app = typer.Typer(
+    add_completion=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}
+)
+
+
+@app.callback(invoke_without_command=True, epilog=EPILOG)
+def top(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    """Certified Ising configurations, and what restricted Boltzmann machines read from them.
+
+    \b
+    Examples:
+      thermorbm sample --shape 64x64 -T 2.25 -n 50000 --seed 1 -o data.h5
+      thermorbm info data.h5
+      thermorbm export data.h5 -o data.npy
+      thermorbm import mine.npy --shape 64x64 -T 2.25 -o data.h5
+      thermorbm demo
+    """
+    if version:
+        from importlib.metadata import version as installed_version
+
+        typer.echo(f"thermorbm {installed_version('thermorbm')}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs the command line and leaves the process with its exit code."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """The exit code of the command line; every error that a user can cause becomes one line on stderr."""
+    try:
+        code = typer.main.get_command(app).main(arguments, prog_name="thermorbm", standalone_mode=False)
+    except USAGE_ERROR as error:
+        return _refuse(_usage_message(error))
+    except ThermorbmError as error:
+        return _refuse(str(error))
+    except OSError as error:  # of the system: a full disk, a cache that cannot be written
+        return _refuse(f"{error.filename or 'the system'}: {error.strerror or error}")
+    except MemoryError as error:
+        return _refuse(f"not enough memory: {error or 'the request is too large'}; ask for less at once")
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    if code == INTERRUPTED:  # newer versions of typer return it instead of raising
+        say("error: interrupted")
+    return code if isinstance(code, int) else 0
+
+
+def _refuse(message: str) -> int:
+    say(f"error: {message}")
+    return BAD_INPUT
+
+
+def _usage_message(error: Any) -> str:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "thermorbm"
+    return f"{error.format_message().rstrip('.')}; see '{command} --help'"

@@ -1,0 +1,92 @@
+"""What the command line shows: progress, tables and one-line messages."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+ProgressCallback = Callable[[str, int, int], None]
+
+PLAIN_STEPS = 10  # lines per stage where there is no terminal
+
+
+def say(message: str) -> None:
+    """One line on stderr, whatever line breaks the message carries."""
+    typer.echo(" ".join(message.split()), err=True)
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """Strict JSON on stdout; numbers that JSON cannot write (NaN, infinity) become null."""
+    typer.echo(json.dumps(_finite(value), indent=2, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], right: bool) -> None:
+    """A table on stdout; `right` aligns all columns but the first to the right."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left", show_header=any(columns))
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="right" if right and i else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))  # Text: brackets in file names are not markup
+    Console().print(table)
+
+
+@contextmanager
+def progress() -> Iterator[ProgressCallback]:
+    """A callback (stage, done, total) that draws bars with ETA on a terminal and writes lines elsewhere."""
+    if not sys.stderr.isatty():
+        yield plain_progress()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    text = TextColumn("{task.description}")
+    columns = text, BarColumn(), TaskProgressColumn(), TimeRemainingColumn(elapsed_when_finished=True)
+    with Progress(*columns, console=Console(stderr=True)) as bars:
+        tasks: dict[str, Any] = {}
+
+        def report(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage, total=total)
+            bars.update(tasks[stage], completed=done, total=max(done, total))
+
+        yield report
+
+
+def plain_progress() -> ProgressCallback:
+    """Writes a line at most every tenth of a stage, with the time that is left."""
+    shown: dict[str, int] = {}
+    started: dict[str, float] = {}
+
+    def report(stage: str, done: int, total: int) -> None:
+        begin = started.setdefault(stage, time.monotonic())
+        total = max(done, total, 1)  # totals may be estimates that turn out too low
+        step = PLAIN_STEPS * done // total
+        if step == 0 or step <= shown.get(stage, 0):
+            return
+        shown[stage] = step
+        elapsed = time.monotonic() - begin
+        left = "done" if done == total else f"{elapsed * (total - done) / done:.0f} s left"
+        say(f"{stage}: {100 * done // total} % ({done}/{total}), {left}")
+
+    return report

@@ -1,0 +1,198 @@
+"""Commands that make and show datasets: sample, import, export, info."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from thermorbm.cli.app import EPILOG, NOT_CERTIFIED, app
+from thermorbm.cli.console import print_json, print_table, progress, say
+from thermorbm.cli.options import (
+    CountOption,
+    DataArgument,
+    ForceOption,
+    JsonOption,
+    OutputOption,
+    SeedOption,
+    ShapeOption,
+    TemperatureOption,
+    ThreadsOption,
+    number,
+    number_or_name,
+)
+from thermorbm.errors import CertificateWarning
+
+if TYPE_CHECKING:
+    from thermorbm.dataset import Dataset
+
+# Heavy modules are imported inside the commands, so that --help answers at once.
+
+
+@app.command(epilog=EPILOG)
+def sample(
+    shape: ShapeOption,
+    temperature: TemperatureOption,
+    n_samples: CountOption,
+    output: OutputOption,
+    seed: SeedOption = 0,
+    method: Annotated[
+        str, typer.Option("--method", metavar="NAME", help="metropolis, swendsen-wang or wolff.")
+    ] = "metropolis",
+    sector: Annotated[
+        str, typer.Option("--sector", help="Sign of m: symmetric, positive, or the fraction with m > 0.")
+    ] = "symmetric",
+    threads: ThreadsOption = None,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> int:
+    """Sample independent Ising configurations and certify them.
+
+    The certificate compares them with exact results and is stored in the file.
+
+    \b
+    Examples:
+      thermorbm sample --shape 64x64 -T 2.25 -n 50000 --seed 1 -o data.h5
+      thermorbm sample --shape 16x16x16 -T 4.5 -n 10000 --method swendsen-wang -o cube.h5
+      thermorbm sample --shape 64x64 -T 2.0 -n 50000 --sector 0.6 -o unbalanced.h5
+    """
+    from thermorbm import api
+    from thermorbm.lattice import Lattice
+    from thermorbm.storage import check_target
+
+    lattice = Lattice.parse(shape)
+    check_target(output, overwrite=force)
+    began = time.monotonic()
+    with progress() as report, warnings.catch_warnings():
+        warnings.simplefilter("ignore", CertificateWarning)  # said below, after the file is written
+        data = api.sample(
+            lattice,
+            temperature,
+            n_samples,
+            seed=seed,
+            method=method,
+            sector=number_or_name(sector),
+            threads=threads,
+            progress=report,
+        )
+    data.save(output)
+    summary = {"file": str(output), **_summary(data), "seconds": round(time.monotonic() - began, 3)}
+    _show(summary, f"wrote {output}", as_json)
+    return _exit_code(data, output)
+
+
+@app.command("import", epilog=EPILOG)
+def import_(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="npy, npz or HDF5 files.")],
+    output: OutputOption,
+    shape: Annotated[
+        str | None, typer.Option("--shape", metavar="LxL", help="Sides such as 64x64; omit if unknown.")
+    ] = None,
+    temperature: Annotated[
+        float | None,
+        typer.Option("--temperature", "-T", parser=number, metavar="T", help="In J/k_B; omit if unknown."),
+    ] = None,
+    array: Annotated[
+        str | None,
+        typer.Option("--array", metavar="NAME", help="Array to take from npz or HDF5 files with several."),
+    ] = None,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Turn users' arrays of spins into a dataset.
+
+    Arrays hold +-1, or 0/1 with 0 for spin -1, as (n, sites) or (n, side, side ...). Several files are joined
+    in the order given. Nothing is unpickled.
+
+    \b
+    Example:
+      thermorbm import a.npy b.npz --shape 64x64 -T 2.25 -o data.h5
+    """
+    from thermorbm.dataset import checked_temperature, import_spins
+    from thermorbm.lattice import Lattice
+    from thermorbm.storage import check_target
+
+    lattice = None if shape is None else Lattice.parse(shape)
+    checked_temperature(temperature)  # before the work
+    check_target(output, overwrite=force)
+    data = import_spins(files, lattice, temperature, array=array)
+    data.save(output)
+    _show({"file": str(output), **_summary(data)}, f"wrote {output}", as_json)
+
+
+@app.command(epilog=EPILOG)
+def export(file: DataArgument, output: OutputOption, force: ForceOption = False) -> None:
+    """Write a dataset as int8 spins of +-1: .npy, or .npz with temperature and shape.
+
+    \b
+    Example:
+      thermorbm export data.h5 -o data.npy
+    """
+    from thermorbm.dataset import Dataset
+    from thermorbm.storage import check_target
+
+    check_target(output, overwrite=force)
+    Dataset.load(file).export(output)
+    say(f"wrote {output}")
+
+
+@app.command(epilog=EPILOG)
+def info(file: DataArgument, as_json: JsonOption = False) -> None:
+    """Check a dataset and show what it holds: lattice, temperature, method, certificate.
+
+    \b
+    Example:
+      thermorbm info data.h5 --json
+    """
+    from thermorbm.dataset import Dataset
+
+    _show({"file": str(file), **_summary(Dataset.load(file))}, str(file), as_json)
+
+
+def _summary(data: Dataset) -> dict[str, Any]:
+    known = {
+        "n_samples": len(data),
+        "n_sites": data.n_sites,
+        "shape": list(data.lattice.shape) if data.lattice else None,
+        "temperature": data.temperature,
+        "certified": data.certificate.passed if data.certificate else None,
+        "certificate": data.certificate.to_dict() if data.certificate else None,
+    }
+    return {**data.provenance, **known}
+
+
+def _show(summary: dict[str, Any], title: str, as_json: bool) -> None:
+    if as_json:
+        print_json(summary)
+        return
+    _show_pairs(title, {key: summary[key] for key in summary if key not in ("file", "certificate")})
+    if summary["certificate"] is not None:
+        _show_pairs("certificate", summary["certificate"])
+
+
+def _show_pairs(title: str, pairs: dict[str, Any]) -> None:
+    print_table(title, ("", ""), [(key, _cell(value)) for key, value in pairs.items()], right=False)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_cell(item)}" for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(_cell(item) for item in value) or "none"
+    return str(value)
+
+
+def _exit_code(data: Dataset, output: Path) -> int:
+    if data.certificate is None or data.certificate.passed:
+        return 0
+    say(f"WARNING: {output} was written, but its certificate did NOT pass: do not rely on these samples")
+    for failure in data.certificate.failures:
+        say(f"WARNING: {failure}")
+    return NOT_CERTIFIED

@@ -1,0 +1,55 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{text!r} is not a number") from error
+
+
+def whole_number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{text!r} is not a whole number") from error
+
+
+def number_or_name(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+ShapeOption = Annotated[
+    str, typer.Option("--shape", metavar="LxL", help="Sides of the periodic lattice, such as 64x64.")
+]
+TemperatureOption = Annotated[
+    float,
+    typer.Option("--temperature", "-T", parser=number, metavar="T", help="Temperature in J/k_B, > 0."),
+]
+CountOption = Annotated[
+    int,
+    typer.Option("--n-samples", "-n", parser=whole_number, metavar="N", help="Number of configurations."),
+]
+SeedOption = Annotated[
+    int, typer.Option("--seed", parser=whole_number, metavar="N", help="Same seed, same result.")
+]
+ThreadsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--threads", parser=whole_number, metavar="N", help="Cores to use; the result does not depend on it."
+    ),
+]
+OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")]
+DataArgument = Annotated[Path, typer.Argument(metavar="FILE", help="A dataset of thermorbm.")]

@@ -1,0 +1,263 @@
+"""Spin configurations, one bit per spin, with where they came from; saved whole or not at all."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from thermorbm.errors import FileError, InputError
+from thermorbm.lattice import Lattice
+from thermorbm.spinfiles import (
+    BLOCK_SPINS,
+    check_layout,
+    pack_array,
+    read_packed,
+    unpack,
+    write_npy,
+    write_npz,
+)
+from thermorbm.storage import read_hdf5, write_hdf5
+
+if TYPE_CHECKING:
+    from thermorbm.sampling.certificate import Certificate
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """n configurations of n_sites spins, bit-packed and read-only.
+
+    packed: (n, ceil(n_sites / 8)) uint8, little bit order, bit 1 means spin +1, padding bits are 0.
+    lattice: None when the geometry is unknown; `n_sites` must be given then.
+    temperature: in units of J/k_B, None when unknown or mixed.
+    provenance: where the configurations came from (seed, method, versions ...), JSON-able.
+    certificate: the sampler's evidence that they follow the Boltzmann distribution, None for other data.
+    """
+
+    packed: NDArray[np.uint8]
+    lattice: Lattice | None = None
+    temperature: float | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    certificate: Certificate | None = None
+    n_sites: int = 0  # 0: that of the lattice
+
+    def __post_init__(self) -> None:
+        n_sites = _agreed_n_sites(self.n_sites, self.lattice)
+        _check_packed(self.packed, n_sites)
+        packed = self.packed.view()
+        packed.flags.writeable = False
+        object.__setattr__(self, "packed", packed)
+        object.__setattr__(self, "n_sites", n_sites)
+        object.__setattr__(self, "temperature", checked_temperature(self.temperature))
+
+    @classmethod
+    def from_spins(
+        cls,
+        v: ArrayLike,
+        lattice: Lattice | None = None,
+        temperature: float | None = None,
+        *,
+        binary: bool = False,
+        provenance: Mapping[str, Any] | None = None,
+    ) -> Dataset:
+        """Packs users' configurations: (n, n_sites), or (n, *lattice.shape), of +-1.
+
+        binary: the values are 0 and 1 instead, 0 for spin -1.
+        """
+        spins = np.asarray(v)
+        n_sites = check_layout(spins, lattice)
+        packed = pack_array(spins, lattice, low=0 if binary else -1)
+        return cls(packed, lattice, temperature, provenance or {"method": "from_spins"}, n_sites=n_sites)
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Dataset]) -> Dataset:
+        """All configurations of `parts`, in order, on one lattice.
+
+        The temperature is kept when all parts share it, and None otherwise; the provenance lists the parts.
+        """
+        if not parts:
+            raise InputError("parts", parts, "one or more datasets")
+        first = parts[0]
+        for part in parts:
+            if (part.lattice, part.n_sites) != (first.lattice, first.n_sites):
+                raise InputError("parts", f"{first} and {part}", "datasets on one lattice")
+        temperatures = {part.temperature for part in parts}
+        origin = [
+            {"n_samples": len(part), "temperature": part.temperature, **part.provenance} for part in parts
+        ]
+        return cls(
+            np.concatenate([part.packed for part in parts]),
+            first.lattice,
+            first.temperature if len(temperatures) == 1 else None,
+            {"method": "concatenate", "parts": origin},
+            n_sites=first.n_sites,
+        )
+
+    def __len__(self) -> int:
+        return len(self.packed)
+
+    def __repr__(self) -> str:
+        where = f"lattice {self.lattice}" if self.lattice else f"{self.n_sites} sites, geometry unknown"
+        return f"Dataset({len(self)} samples, {where}, temperature {self.temperature})"
+
+    def spins(self, start: int = 0, stop: int | None = None) -> NDArray[np.int8]:
+        """Configurations start to stop as (stop - start, n_sites) int8 of +-1; unpacks nothing else.
+
+        Bounds follow Python's slices: negative ones count from the end, those out of range are clipped.
+        """
+        return unpack(self.packed[start:stop], self.n_sites)
+
+    def blocks(self, n_rows: int | None = None) -> Iterator[NDArray[np.int8]]:
+        """All configurations in order, as (at most n_rows, n_sites) int8 of +-1 at a time."""
+        size = max(1, BLOCK_SPINS // self.n_sites) if n_rows is None else n_rows
+        if size < 1:
+            raise InputError("n_rows", n_rows, "a whole number >= 1")
+        for start in range(0, len(self), size):
+            yield self.spins(start, start + size)
+
+    def __getitem__(self, rows: slice) -> Dataset:
+        """data[a:b]: those configurations, without a certificate. One configuration: data.spins(i, i + 1)."""
+        if not isinstance(rows, slice):
+            raise InputError("rows", rows, "a slice", "use select(indices), or spins(i, i + 1) for one")
+        return self._subset(self.packed[rows])
+
+    def select(self, indices: ArrayLike) -> Dataset:
+        """The configurations with these indices (whole numbers, or one bool each), without a certificate."""
+        chosen = np.asarray(indices)
+        if chosen.ndim != 1 or chosen.dtype.kind not in "biu":
+            raise InputError("indices", chosen.dtype.name, "a list of whole numbers, or one bool per sample")
+        try:
+            return self._subset(self.packed[chosen])
+        except IndexError as error:
+            raise InputError("indices", str(error), f"within the {len(self)} samples") from error
+
+    def _subset(self, packed: NDArray[np.uint8]) -> Dataset:
+        if len(packed) == 0:
+            raise InputError("subset", "no samples", "one or more samples")
+        # The certificate speaks of the whole: chosen rows may follow another distribution.
+        origin = {**self.provenance, "subset": f"{len(packed)} of {len(self)} samples"}
+        return Dataset(packed, self.lattice, self.temperature, origin, n_sites=self.n_sites)
+
+    def save(self, path: str | Path) -> None:
+        """Writes one checksummed HDF5 file, atomically."""
+        metadata = {
+            "n_sites": self.n_sites,
+            "shape": self.lattice.shape if self.lattice else None,
+            "temperature": self.temperature,
+            "provenance": dict(self.provenance),
+            "certificate": self.certificate.to_dict() if self.certificate else None,
+        }
+        try:
+            write_hdf5(path, "dataset", {"spins": self.packed}, metadata)
+        except TypeError as error:
+            raise InputError("provenance", str(error), "made of plain JSON values") from error
+
+    @classmethod
+    def load(cls, path: str | Path) -> Dataset:
+        """Reads a file of `save`; anything that is damaged, altered or inconsistent raises FileError."""
+        arrays, metadata = read_hdf5(path, "dataset")
+        try:
+            return _from_stored(arrays, metadata)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise FileError(path, f"is not a valid dataset: {error}", "make it again") from error
+
+    def export(self, path: str | Path) -> None:
+        """Writes int8 spins of +-1, (n, n_sites), as .npy, or as .npz together with temperature and shape."""
+        shape = (len(self), self.n_sites)
+        if Path(path).suffix == ".npy":
+            write_npy(path, shape, self.blocks())
+        elif Path(path).suffix == ".npz":
+            write_npz(path, shape, self.blocks(), self._labels())
+        else:
+            raise FileError(path, "its name does not tell the format", "end it in .npy or .npz")
+
+    def _labels(self) -> dict[str, NDArray[Any]]:
+        known = {"temperature": self.temperature, "shape": self.lattice.shape if self.lattice else None}
+        return {name: np.asarray(value) for name, value in known.items() if value is not None}
+
+
+def import_spins(
+    files: Sequence[str | Path],
+    lattice: Lattice | None,
+    temperature: float | None,
+    *,
+    array: str | None = None,
+) -> Dataset:
+    """Users' npy, npz or HDF5 files as one dataset, in the order given.
+
+    Each holds +-1, or 0/1 with 0 for spin -1, as (n, n_sites) or (n, *lattice.shape). `array` names the array
+    in npz and HDF5 files that hold several which fit. Nothing is ever unpickled.
+    """
+    if not files:
+        raise InputError("files", files, "one or more files")
+    parts = [read_packed(path, lattice, array) for path in files]
+    sizes = {n_sites for _, n_sites in parts}
+    if len(sizes) > 1:
+        raise InputError("files", sorted(sizes), "configurations of one size")
+    origin = {"method": "import", "files": [str(path) for path in files], "versions": _versions()}
+    packed = np.concatenate([part for part, _ in parts])
+    return Dataset(packed, lattice, temperature, origin, n_sites=sizes.pop())
+
+
+def checked_temperature(temperature: float | None) -> float | None:
+    """The temperature as a float, None as None; InputError unless it is a finite number > 0."""
+    if temperature is None:
+        return None
+    numeric = isinstance(temperature, int | float | np.integer | np.floating)
+    number = float(temperature) if numeric and not isinstance(temperature, bool) else math.nan
+    if not 0 < number < math.inf:
+        raise InputError("temperature", temperature, "a finite number > 0")
+    return number
+
+
+def _agreed_n_sites(n_sites: object, lattice: Lattice | None) -> int:
+    if isinstance(n_sites, bool) or not isinstance(n_sites, int | np.integer) or n_sites < 0:
+        raise InputError("n_sites", n_sites, "a whole number >= 1")
+    if lattice is None and n_sites == 0:
+        raise InputError("n_sites", n_sites, "a whole number >= 1 where there is no lattice")
+    if lattice is not None and n_sites not in (0, lattice.n_sites):
+        raise InputError("n_sites", n_sites, f"{lattice.n_sites}, that of the lattice")
+    return lattice.n_sites if lattice is not None else int(n_sites)
+
+
+def _check_packed(packed: object, n_sites: int) -> None:
+    n_bytes = -(-n_sites // 8)
+    if not isinstance(packed, np.ndarray) or packed.dtype != np.uint8:
+        raise InputError("packed", getattr(packed, "dtype", type(packed).__name__), "an array of uint8")
+    if packed.ndim != 2 or packed.shape[1] != n_bytes or len(packed) == 0:
+        raise InputError("packed", packed.shape, f"a non-empty array of shape (n, {n_bytes})")
+    n_used = n_sites - 8 * (n_bytes - 1)
+    if (packed[:, -1] >> n_used).any():
+        raise InputError("packed", "set bits", f"zero beyond the {n_sites} sites")
+
+
+def _from_stored(arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, Any]) -> Dataset:
+    provenance, shape = metadata["provenance"], metadata["shape"]
+    if not isinstance(provenance, dict):
+        raise InputError("provenance", provenance, "a table")
+    return Dataset(
+        arrays["spins"],
+        None if shape is None else Lattice(shape),
+        metadata["temperature"],
+        provenance,
+        _stored_certificate(metadata["certificate"]),
+        metadata["n_sites"],
+    )
+
+
+def _stored_certificate(stored: dict[str, Any] | None) -> Certificate | None:
+    if stored is None:
+        return None
+    from thermorbm.sampling.certificate import Certificate  # only here: it brings the sampler with it
+
+    return Certificate.from_dict(stored)
+
+
+def _versions() -> dict[str, str]:
+    return {name: importlib.metadata.version(name) for name in ("thermorbm", "numpy", "h5py")}

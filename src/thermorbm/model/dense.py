@@ -1,0 +1,137 @@
+"""The paper's machine: every hidden unit sees every visible one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from thermorbm.errors import FileError, InputError
+from thermorbm.model import flips
+from thermorbm.model.machine import Machine
+from thermorbm.model.units import real_array
+from thermorbm.storage import read_hdf5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RBM(Machine):
+    """Dense machine with E(v, h) = -b.v - c.h - h.W v.
+
+    W: (n_hidden, n_visible), b: (n_visible,), c: (n_hidden,). Held as read-only copies, in float32 if W is
+    float32 and in float64 otherwise; matrix products are taken in that type, further sums in float64.
+    provenance: how the machine was made, anything JSON can hold.
+    """
+
+    W: NDArray[Any]
+    b: NDArray[Any]
+    c: NDArray[Any]
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    kind: ClassVar[str] = "rbm"
+
+    def __init__(
+        self, W: ArrayLike, b: ArrayLike, c: ArrayLike, provenance: Mapping[str, Any] | None = None
+    ) -> None:
+        weights = real_array("W", W)
+        if weights.ndim != 2 or 0 in weights.shape:
+            raise InputError("W", weights.shape, "an array of shape (n_hidden, n_visible), both >= 1")
+        dtype = np.dtype(np.float32 if weights.dtype == np.float32 else np.float64)
+        n_hidden, n_visible = weights.shape
+        object.__setattr__(self, "W", _parameter("W", weights, weights.shape, dtype))
+        object.__setattr__(self, "b", _parameter("b", b, (n_visible,), dtype))
+        object.__setattr__(self, "c", _parameter("c", c, (n_hidden,), dtype))
+        object.__setattr__(self, "provenance", _provenance(provenance))
+
+    def __repr__(self) -> str:
+        return f"RBM(n_hidden={self.n_hidden}, n_visible={self.n_visible}, {self.dtype})"
+
+    @classmethod
+    def load(cls, path: str | Path) -> RBM:
+        """Reads a file of `save`; an altered or foreign file raises FileError."""
+        arrays, metadata = read_hdf5(path, cls.kind)
+        if not {"W", "b", "c"} <= arrays.keys():
+            raise FileError(path, f"holds {sorted(arrays)}", "an rbm file holds W, b and c")
+        return cls(arrays["W"], arrays["b"], arrays["c"], metadata.get("provenance"))
+
+    @property
+    def n_visible(self) -> int:
+        return int(self.W.shape[1])
+
+    @property
+    def n_hidden(self) -> int:
+        return int(self.W.shape[0])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.W.dtype
+
+    @property
+    def parameters(self) -> dict[str, NDArray[Any]]:
+        return {"W": self.W, "b": self.b, "c": self.c}
+
+    def hidden_inputs(self, v: NDArray[Any]) -> NDArray[Any]:
+        """W v + c. (n, n_visible) -> (n, n_hidden)."""
+        inputs = self._floating(v, self.n_visible) @ self.W.T
+        inputs += self.c
+        return np.asarray(inputs)
+
+    def visible_inputs(self, h: NDArray[Any]) -> NDArray[Any]:
+        """W^T h + b. (n, n_hidden) -> (n, n_visible)."""
+        inputs = self._floating(h, self.n_hidden) @ self.W
+        inputs += self.b
+        return np.asarray(inputs)
+
+    def visible_field(self, v: NDArray[Any]) -> NDArray[np.float64]:
+        """b.v of each row. (n, n_visible) -> (n,)."""
+        return np.asarray(v @ self.b.astype(np.float64))
+
+    def hidden_field(self, h: NDArray[Any]) -> NDArray[np.float64]:
+        """c.h of each row. (n, n_hidden) -> (n,)."""
+        return np.asarray(h @ self.c.astype(np.float64))
+
+    def gradient_sums(self, v: NDArray[Any], h: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """Sum over rows of h_i v_j, v_j and h_i."""
+        v, h = self._floating(v, self.n_visible), self._floating(h, self.n_hidden)
+        return {"W": h.T @ v, "b": v.sum(axis=0, dtype=np.float64), "c": h.sum(axis=0, dtype=np.float64)}
+
+    def flip_energies(self, v: NDArray[Any]) -> NDArray[np.float64]:
+        """Visible energy of v with site j flipped, minus that of v. (n, n_visible) -> (n, n_visible)."""
+        changes = flips.hidden_term_changes(self.hidden_inputs(v), self.W, v)
+        return np.asarray(2 * v * self.b.astype(np.float64) - changes)
+
+    def flip_energy(self, v: NDArray[Any], sites: NDArray[Any]) -> NDArray[np.float64]:
+        """The same at one site per row. (n, n_visible), (n,) -> (n,)."""
+        spins = v[np.arange(len(v)), sites].astype(self.dtype)
+        change = flips.hidden_term_change(self.hidden_inputs(v), self.W[:, sites].T, spins)
+        return np.asarray(2 * spins * self.b[sites].astype(np.float64) - change)
+
+    def _floating(self, units: NDArray[Any], width: int) -> NDArray[Any]:
+        if units.ndim != 2 or units.shape[1] != width:
+            raise InputError("units", units.shape, f"an array of shape (n, {width})")
+        wider = units.dtype if units.dtype.kind == "f" else self.dtype
+        return units.astype(np.result_type(wider, self.dtype), copy=False)
+
+
+def _parameter(name: str, values: ArrayLike, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    given = real_array(name, values)
+    if given.shape != shape:
+        raise InputError(name, given.shape, f"an array of shape {shape}")
+    with np.errstate(over="ignore"):  # what does not fit becomes infinite and is refused below
+        array = np.array(given, dtype=dtype, order="C")
+    wrong = ~np.isfinite(array)
+    if wrong.any():
+        raise InputError(name, given[wrong][0].item(), "an array of finite numbers")
+    array.setflags(write=False)
+    return array
+
+
+def _provenance(given: Mapping[str, Any] | None) -> dict[str, Any]:
+    try:
+        return dict(json.loads(json.dumps(dict(given or {}))))
+    except (TypeError, ValueError):
+        raise InputError("provenance", given, "a mapping that JSON can hold") from None

@@ -1,0 +1,108 @@
+"""The methods that every machine has."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from thermorbm.errors import InputError
+from thermorbm.model import energy, gibbs, partition, pseudo_likelihood
+from thermorbm.model.layers import Layers
+from thermorbm.model.random_units import Seed, generator_state, seed_sequence
+from thermorbm.model.units import as_units, same_rows
+from thermorbm.storage import write_hdf5
+
+
+class Machine(Layers):
+    """A restricted Boltzmann machine of +-1 units, p(v, h) = exp(-E(v, h)) / Z.
+
+    v: (n, n_visible) and h: (n, n_hidden) of +-1, any real type; a 1-d array is taken as one configuration.
+    Energies and likelihoods are totals in nats, float64. Draws are int8 and depend on the seed alone.
+    """
+
+    provenance: Mapping[str, Any]
+
+    def joint_energy(self, v: ArrayLike, h: ArrayLike) -> NDArray[np.float64]:
+        """E(v, h) = -b.v - c.h - h.W v. -> (n,)."""
+        visible, hidden = self._visible(v), self._hidden(h)
+        same_rows(visible, hidden)
+        return energy.joint_energy(self, visible, hidden)
+
+    def visible_energy(self, v: ArrayLike) -> NDArray[np.float64]:
+        """-ln sum_h exp(-E(v, h)), in machine learning the "free energy". -> (n,)."""
+        return energy.visible_energy(self, self._visible(v))
+
+    def mean_gradient(self, v: ArrayLike) -> dict[str, NDArray[np.float64]]:
+        """Minus the gradient of the visible energy by parameter name, averaged over configurations.
+
+        Its mean over data minus its mean over the model's own v is the direction of rising likelihood.
+        """
+        return energy.mean_gradient(self, self._visible(v))
+
+    def p_hidden(self, v: ArrayLike) -> NDArray[Any]:
+        """P(h_i = +1 | v). -> (n, n_hidden)."""
+        return gibbs.p_hidden(self, self._visible(v))
+
+    def p_visible(self, h: ArrayLike) -> NDArray[Any]:
+        """P(v_j = +1 | h). -> (n, n_visible)."""
+        return gibbs.p_visible(self, self._hidden(h))
+
+    def sample_hidden(self, v: ArrayLike, seed: Seed) -> NDArray[np.int8]:
+        """h drawn from p(h | v). -> (n, n_hidden)."""
+        return gibbs.sample_hidden(self, self._visible(v), generator_state(seed))
+
+    def sample_visible(self, h: ArrayLike, seed: Seed) -> NDArray[np.int8]:
+        """v drawn from p(v | h). -> (n, n_visible)."""
+        return gibbs.sample_visible(self, self._hidden(h), generator_state(seed))
+
+    def gibbs(self, v: ArrayLike, steps: int, seed: Seed) -> NDArray[np.int8]:
+        """v^(steps) of the chain v -> h -> v -> ... that starts at each configuration. -> (n, n_visible)."""
+        return gibbs.gibbs(self, self._visible(v), _steps(steps), generator_state(seed))
+
+    def cross_entropy(self, v: ArrayLike, seed: Seed) -> NDArray[np.float64]:
+        """Cross entropy of v and its one-step reconstruction, nats per visible unit. -> (n,)."""
+        return gibbs.cross_entropy(self, self._visible(v), generator_state(seed))
+
+    def pseudo_likelihood(self, v: ArrayLike) -> NDArray[np.float64]:
+        """L~ = -sum_j ln p(v_j | rest), exact over all sites, a positive number of nats. -> (n,)."""
+        return pseudo_likelihood.pseudo_likelihood(self, self._visible(v))
+
+    def pseudo_likelihood_estimate(self, v: ArrayLike, seed: Seed) -> NDArray[np.float64]:
+        """The paper's estimate of L~ from one random site per configuration. -> (n,)."""
+        generator = np.random.default_rng(seed_sequence(seed))
+        return pseudo_likelihood.pseudo_likelihood_estimate(self, self._visible(v), generator)
+
+    def log_partition(self, method: str = "exact") -> partition.LogPartition:
+        """ln Z in nats: .value .error .lower .upper. "exact" sums over the smaller layer, <= 22 units."""
+        if method != "exact":
+            raise InputError("method", method, "'exact', the only one so far")
+        return partition.log_partition_exact(self)
+
+    def log_likelihood(self, v: ArrayLike) -> NDArray[np.float64]:
+        """ln p(v) = -visible energy - ln Z, with the exact ln Z. -> (n,)."""
+        return -self.visible_energy(v) - self.log_partition().value
+
+    def save(self, path: str | Path) -> None:
+        """Writes the machine and its provenance to one checksummed HDF5 file."""
+        write_hdf5(path, self.kind, self.parameters, {"provenance": dict(self.provenance)})
+
+    def _visible(self, v: ArrayLike) -> NDArray[Any]:
+        return as_units("v", v, self.n_visible)
+
+    def _hidden(self, h: ArrayLike) -> NDArray[Any]:
+        return as_units("h", h, self.n_hidden)
+
+
+def _steps(steps: int) -> int:
+    try:
+        number = operator.index(steps)
+    except TypeError:
+        number = -1
+    if number < 0 or isinstance(steps, bool):
+        raise InputError("steps", steps, "a whole number >= 0")
+    return number

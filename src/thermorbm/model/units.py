@@ -1,0 +1,51 @@
+"""Checks of configurations at the public edge, and walks over their rows in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from thermorbm.errors import InputError
+
+_ELEMENTS_PER_BLOCK = 1 << 22  # 32 MB of float64
+
+
+def as_units(name: str, values: ArrayLike, width: int) -> NDArray[Any]:
+    """Checked (n, width) array of +-1, in its own type; a 1-d array is one configuration, (1, width)."""
+    units = real_array(name, values)
+    if units.ndim not in (1, 2) or units.shape[-1] != width:
+        raise InputError(name, units.shape, f"an array of shape (n, {width})")
+    units = units.reshape(-1, width)
+    for rows in row_blocks(len(units), width):
+        block = units[rows]
+        wrong = (block != 1) & (block != -1)
+        if wrong.any():
+            raise InputError(f"units of {name}", block[wrong][0].item(), "+1 or -1")
+    return units
+
+
+def real_array(name: str, values: ArrayLike) -> NDArray[Any]:
+    """The array of integers or floats that `values` is."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise InputError(name, type(values).__name__, "an array with rows of equal length") from None
+    if array.dtype.kind not in "iuf":
+        raise InputError(name, f"type {array.dtype}", "an array of real numbers")
+    return array
+
+
+def same_rows(v: NDArray[Any], h: NDArray[Any]) -> None:
+    """Refuses layers of different numbers of configurations."""
+    if len(v) != len(h):
+        raise InputError("v and h", f"{len(v)} and {len(h)} rows", "arrays of as many rows")
+
+
+def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
+    """Consecutive slices that cover the rows, each of about 4 million elements."""
+    step = max(1, _ELEMENTS_PER_BLOCK // width)
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))

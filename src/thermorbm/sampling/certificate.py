@@ -1,0 +1,191 @@
+"""The certificate: what speaks for a dataset being independent samples of the Boltzmann distribution."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+from thermorbm.exact import EnergyDistribution
+from thermorbm.sampling.schedule import BURN_IN_TAUS, SPACING_TAUS, Pilot
+from thermorbm.stats import Estimate, difference_z_score, effective_sample_size, split_r_hat
+
+# Limits that an honest sampler breaks about once in a million datasets.
+MAX_Z = 5.0
+MIN_P = 1e-6
+MAX_R_HAT = 1.1
+MIN_EXPECTED = 5.0
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Evidence, per spin where energies are concerned; None where a check is not possible.
+
+    tau_*: integrated autocorrelation times in sweeps, 1/2 + sum of rho. burn_in and spacing in sweeps.
+    start_z_*: mean of the chains from random starts minus that of the chains from ordered ones, in standard
+    errors; None below the transition, where a random start may freeze into stripes and is not used.
+    energy_z: mean energy of the dataset minus the exact one, in standard errors. energy_histogram_p:
+    chi-squared probability of the energy histogram under the exact P(E).
+    """
+
+    n_samples: int
+    n_chains: int
+    burn_in: int
+    spacing: int
+    tau_energy: float
+    tau_abs_magnetization: float
+    effective_samples_energy: float
+    effective_samples_abs_magnetization: float
+    r_hat_energy: float
+    r_hat_abs_magnetization: float
+    start_z_energy: float | None
+    start_z_abs_magnetization: float | None
+    energy: float
+    energy_error: float
+    exact_energy: float | None
+    energy_z: float | None
+    energy_histogram_p: float | None
+    failures: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return not self.failures
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "failures": list(self.failures), "passed": self.passed}
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> Certificate:
+        known = {field.name: stored[field.name] for field in fields(cls)}
+        return cls(**{**known, "failures": tuple(known["failures"])})
+
+
+def certify(
+    pilot: Pilot,
+    hot: NDArray[np.bool_],
+    energy: NDArray[np.int64],
+    magnetization: NDArray[np.int64],
+    n_samples: int,
+    n_sites: int,
+    exact: EnergyDistribution | None,
+) -> Certificate:
+    """Weighs the kept samples and the pilot before them.
+
+    hot: (n_chains,). energy, magnetization: (n_rounds, n_chains) totals of the kept samples, of which the
+    first n_samples, row by row, make the dataset. exact: P(E) of the lattice where it is known.
+    """
+    kept_energy = energy.ravel()[:n_samples].astype(np.float64)
+    effective = effective_sample_size(energy) * n_samples / energy.size
+    effective_m = effective_sample_size(np.abs(magnetization)) * n_samples / energy.size
+    variance = kept_energy.var() if exact is None else _moments(exact)[1]
+    mean = Estimate(float(kept_energy.mean()), float(np.sqrt(variance / effective)))
+    r_hat_energy, r_hat_m = _r_hats(pilot)
+    start_z, start_z_m = _start_scores(pilot, hot)
+    exact_mean = None if exact is None else _moments(exact)[0]
+    certificate = Certificate(
+        n_samples=n_samples,
+        n_chains=energy.shape[1],
+        burn_in=pilot.sweeps,
+        spacing=pilot.spacing,
+        tau_energy=pilot.tau_energy,
+        tau_abs_magnetization=pilot.tau_abs_magnetization,
+        effective_samples_energy=effective,
+        effective_samples_abs_magnetization=effective_m,
+        r_hat_energy=r_hat_energy,
+        r_hat_abs_magnetization=r_hat_m,
+        start_z_energy=start_z,
+        start_z_abs_magnetization=start_z_m,
+        energy=mean.value / n_sites,
+        energy_error=mean.error / n_sites,
+        exact_energy=None if exact_mean is None else exact_mean / n_sites,
+        energy_z=None if exact_mean is None else mean.z_score(exact_mean),
+        energy_histogram_p=None if exact is None else histogram_p_value(kept_energy, exact),
+    )
+    failures = _failures(certificate, pilot.resolved)
+    return Certificate(**{**asdict(certificate), "failures": failures})
+
+
+def histogram_p_value(energies: NDArray[np.float64], exact: EnergyDistribution) -> float | None:
+    """Chi-squared p-value of independent energies (n,) under exact P(E).
+
+    Neighbouring levels are pooled until each cell expects at least five; None if only one cell is left.
+    An energy that the lattice does not have gives 0.
+    """
+    level = np.searchsorted(exact.energies, energies)
+    level = np.minimum(level, len(exact.energies) - 1)
+    if np.any(exact.energies[level] != energies):
+        return 0.0
+    observed = np.bincount(level, minlength=len(exact.energies))
+    expected = exact.probabilities * len(energies)
+    cell = _pooled_cells(expected)
+    if cell[-1] == 0:
+        return None
+    observed_cells, expected_cells = np.bincount(cell, observed), np.bincount(cell, expected)
+    statistic = np.sum((observed_cells - expected_cells) ** 2 / expected_cells)
+    return float(chi2.sf(statistic, cell[-1]))
+
+
+def _pooled_cells(expected: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Cell of each level: a new one starts when the last is full; what is left joins the last full one."""
+    cells = np.empty(len(expected), np.int64)
+    cell, content = 0, 0.0
+    for level, value in enumerate(expected):
+        cells[level] = cell
+        content += value
+        if content >= MIN_EXPECTED:
+            cell, content = cell + 1, 0.0
+    return np.minimum(cells, max(cell - 1, 0))
+
+
+def _moments(exact: EnergyDistribution) -> tuple[float, float]:
+    """Mean and variance of the total energy."""
+    above_ground = (exact.energies - exact.energies[0]).astype(np.float64)
+    mean = float(exact.probabilities @ above_ground)
+    variance = float(exact.probabilities @ (above_ground - mean) ** 2)
+    return mean + float(exact.energies[0]), variance
+
+
+def _r_hats(pilot: Pilot) -> tuple[float, float]:
+    """Split R-hat of the pilot thinned to the spacing: correlated records would raise it for no reason."""
+    step = max(1, min(pilot.spacing // pilot.stride, len(pilot.energy) // 4))
+    return split_r_hat(pilot.energy[::step]), split_r_hat(np.abs(pilot.magnetization[::step]))
+
+
+def _start_scores(pilot: Pilot, hot: NDArray[np.bool_]) -> tuple[float | None, float | None]:
+    if hot.sum() < 2 or (~hot).sum() < 2:
+        return None, None
+    energy = pilot.energy.mean(axis=0)
+    magnetization = np.abs(pilot.magnetization).mean(axis=0)
+    return (
+        difference_z_score(energy[hot], energy[~hot]),
+        difference_z_score(magnetization[hot], magnetization[~hot]),
+    )
+
+
+def _failures(certificate: Certificate, resolved: bool) -> tuple[str, ...]:
+    c = certificate
+    tau = max(c.tau_energy, c.tau_abs_magnetization)
+    found = []
+    if not resolved:
+        found.append(
+            f"autocorrelation time not resolved after {c.burn_in} sweeps (about {tau:.0f}): "
+            "try swendsen-wang, or a smaller lattice"
+        )
+    if c.burn_in < BURN_IN_TAUS * tau:
+        found.append(f"burn-in {c.burn_in} is below {BURN_IN_TAUS} autocorrelation times of {tau:.1f}")
+    if c.spacing < SPACING_TAUS * tau:
+        found.append(f"spacing {c.spacing} is below {SPACING_TAUS} autocorrelation times of {tau:.1f}")
+    for name in ("energy", "abs_magnetization"):
+        r_hat, start_z = getattr(c, f"r_hat_{name}"), getattr(c, f"start_z_{name}")
+        if not r_hat <= MAX_R_HAT:
+            found.append(f"chains disagree in {name}: split R-hat {r_hat:.3f} > {MAX_R_HAT}")
+        if start_z is not None and not abs(start_z) <= MAX_Z:
+            found.append(f"cold and hot starts disagree in {name} by {start_z:.1f} standard errors")
+    if c.energy_z is not None and not abs(c.energy_z) <= MAX_Z:
+        found.append(f"energy {c.energy:.6f} is {c.energy_z:.1f} standard errors from {c.exact_energy:.6f}")
+    if c.energy_histogram_p is not None and not c.energy_histogram_p >= MIN_P:
+        found.append(f"energy histogram differs from exact P(E): p = {c.energy_histogram_p:.1e}")
+    return tuple(found)

@@ -1,0 +1,51 @@
+"""Swendsen-Wang: join aligned neighbours with probability 1 - exp(-2/T), give every cluster a random sign."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from thermorbm.sampling.generators import next_uniform, next_word
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def swendsen_wang(spins: Any, neighbours: Any, join: float, generators: Any, n_sweeps: int) -> None:
+    """Moves each chain by n_sweeps. spins: (n_chains, n_sites) int8; neighbours: (n_sites, 2 d), columns
+    0, 2, ... lead up; generators: (n_chains, 2)."""
+    parent = np.empty(spins.shape[1], np.int64)
+    for chain in range(spins.shape[0]):
+        for _ in range(n_sweeps):
+            _join_clusters(spins[chain], neighbours, join, generators[chain], parent)
+            _sign_clusters(spins[chain], generators[chain], parent)
+
+
+@njit
+def _join_clusters(spins: Any, neighbours: Any, join: float, generator: Any, parent: Any) -> None:
+    for site in range(len(spins)):
+        parent[site] = site
+    for site in range(len(spins)):
+        for bond in range(0, neighbours.shape[1], 2):
+            other = neighbours[site, bond]
+            if spins[site] == spins[other] and next_uniform(generator) < join:
+                a, b = _root(parent, site), _root(parent, other)
+                parent[max(a, b)] = min(a, b)
+
+
+@njit
+def _root(parent: Any, site: int) -> int:
+    while parent[site] != site:
+        parent[site] = parent[parent[site]]  # halve the path for the next search
+        site = parent[site]
+    return site
+
+
+@njit
+def _sign_clusters(spins: Any, generator: Any, parent: Any) -> None:
+    for site in range(len(spins)):
+        root = _root(parent, site)
+        if root == site:  # roots are the lowest site of their cluster, so they come first
+            spins[site] = 1 if next_word(generator) >> np.uint64(63) else -1
+        else:
+            spins[site] = spins[root]

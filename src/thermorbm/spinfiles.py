@@ -1,0 +1,191 @@
+"""Arrays of spins: checking, packing to bits, and users' npy, npz and HDF5 files in and out. No pickles."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+import h5py
+import numpy as np
+from numpy.lib import format as npy_format
+from numpy.typing import NDArray
+
+from thermorbm.errors import FileError, InputError
+from thermorbm.lattice import Lattice
+from thermorbm.storage import atomic_path, check_readable, is_ours
+
+BLOCK_SPINS = 1 << 22  # files are streamed in blocks of about this many spins
+
+
+class SpinArray(Protocol):
+    """What arrays in memory, memory-mapped arrays and HDF5 datasets have in common."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    def __getitem__(self, rows: slice, /) -> NDArray[Any]: ...
+
+
+def pack(spins: NDArray[Any], low: int = -1) -> NDArray[np.uint8]:
+    """(n, n_sites) of low and +1 -> (n, ceil(n_sites / 8)) bits; any other value, NaN too, is refused."""
+    up = spins == 1
+    wrong = ~(up | (spins == low))
+    if wrong.any():
+        raise InputError("spins", spins[wrong][0].item(), f"+1 or {low}")
+    return np.packbits(up, axis=1, bitorder="little")
+
+
+def unpack(packed: NDArray[np.uint8], n_sites: int) -> NDArray[np.int8]:
+    """The inverse of `pack`: (n, n_sites) int8 of +-1."""
+    spins = np.unpackbits(packed, axis=1, count=n_sites, bitorder="little").view(np.int8)
+    spins *= 2
+    spins -= 1
+    return spins
+
+
+def check_layout(array: SpinArray, lattice: Lattice | None) -> int:
+    """The number of sites of an array of configurations, or InputError if it cannot be one."""
+    shape = array.shape
+    if array.dtype.kind not in "biuf":
+        raise InputError("spins", array.dtype.name, "an array of numbers +1 and -1")
+    if lattice is None:
+        fits, wanted = len(shape) == 2, "(n, n_sites)"
+        remedy = "give the lattice if the array is laid out like it"
+    else:
+        fits = shape[1:] in ((lattice.n_sites,), lattice.shape)
+        wanted, remedy = f"(n, {lattice.n_sites})", f"or (n, {', '.join(map(str, lattice.shape))})"
+    if not fits or math.prod(shape) == 0:
+        raise InputError("spins", shape, f"a non-empty array of shape {wanted}", remedy)
+    return math.prod(shape[1:])
+
+
+def pack_array(array: SpinArray, lattice: Lattice | None, low: int) -> NDArray[np.uint8]:
+    """All configurations of `array`, checked and packed block by block."""
+    n_sites = check_layout(array, lattice)
+    n_rows = max(1, BLOCK_SPINS // n_sites)
+    blocks = (array[start : start + n_rows] for start in range(0, array.shape[0], n_rows))
+    return np.concatenate([pack(block.reshape(-1, n_sites), low) for block in blocks])
+
+
+def read_packed(path: str | Path, lattice: Lattice | None, name: str | None) -> tuple[NDArray[np.uint8], int]:
+    """Packed configurations and number of sites of a users' file of +-1, or of 0/1 with 0 for spin -1."""
+    try:
+        with _open_array(Path(path), lattice, name) as array:
+            n_sites = check_layout(array, lattice)
+            return pack_array(array, lattice, _lower_value(array)), n_sites
+    except InputError as error:
+        raise FileError(path, str(error)) from error
+
+
+def _lower_value(array: SpinArray) -> int:
+    # The first configuration that is not all up tells; `pack` then refuses a mixture.
+    n_rows = max(1, BLOCK_SPINS // math.prod(array.shape[1:]))
+    for start in range(0, array.shape[0], n_rows):
+        block = array[start : start + n_rows]
+        if (block == 0).any():
+            return 0
+        if (block != 1).any():
+            return -1
+    return -1
+
+
+@contextmanager
+def _open_array(path: Path, lattice: Lattice | None, name: str | None) -> Iterator[SpinArray]:
+    """The array of configurations in a npy, npz or HDF5 file, told apart by content."""
+    check_readable(path)
+    if is_ours(path):
+        raise FileError(path, "is a file of thermorbm already", "use it as it is")
+    try:
+        if h5py.is_hdf5(path):
+            with h5py.File(path, "r") as file:
+                yield _choose(path, _hdf5_arrays(file), lattice, name)
+        elif zipfile.is_zipfile(path):
+            with np.load(path, allow_pickle=False) as archive:
+                keys = [name] if name is not None and name in archive.files else archive.files
+                yield _choose(path, {key: archive[key] for key in keys}, lattice, name)
+        elif _first_bytes(path, 6) == npy_format.MAGIC_PREFIX:
+            yield np.load(path, mmap_mode="r", allow_pickle=False)
+        else:
+            raise FileError(path, "is not a npy, npz or HDF5 file", "convert it with numpy.save")
+    except (FileError, InputError, MemoryError):
+        raise
+    except Exception as error:  # readers of damaged files raise nearly anything
+        raise FileError(path, f"cannot be read as npy, npz or HDF5: {error}") from error
+
+
+def _first_bytes(path: Path, n: int) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(n)
+
+
+def _hdf5_arrays(file: h5py.File) -> dict[str, SpinArray]:
+    found: dict[str, SpinArray] = {}
+
+    def keep(name: str, item: object) -> None:
+        if isinstance(item, h5py.Dataset):
+            found[name] = item
+
+    file.visititems(keep)
+    return found
+
+
+def _choose(
+    path: Path, arrays: Mapping[str, SpinArray], lattice: Lattice | None, name: str | None
+) -> SpinArray:
+    """The array called `name`, or the only one that can hold configurations."""
+    if name is None:
+        fitting = [key for key, array in arrays.items() if _fits(array, lattice)]
+    else:
+        fitting = [key for key in arrays if key == name]
+    if len(fitting) == 1:
+        return arrays[fitting[0]]
+    if name is None and len(arrays) == 1:
+        return next(iter(arrays.values()))  # its own error says what is wrong with it
+    listed = ", ".join(f"{key} {array.shape}" for key, array in arrays.items()) or "none"
+    if name is not None:
+        raise FileError(path, f"holds no array {name!r}", f"arrays found: {listed}")
+    problem = "several arrays could be the configurations" if fitting else "no array fits the lattice"
+    raise FileError(path, problem, f"name one with --array; arrays found: {listed}")
+
+
+def _fits(array: SpinArray, lattice: Lattice | None) -> bool:
+    try:
+        return check_layout(array, lattice) > 0
+    except InputError:
+        return False
+
+
+def write_npy(path: str | Path, shape: tuple[int, int], blocks: Iterable[NDArray[np.int8]]) -> None:
+    """Streams blocks of int8 spins into one npy file of that shape, atomically."""
+    with atomic_path(path) as temporary, open(temporary, "wb") as file:
+        _stream_npy(file, shape, blocks)
+
+
+def write_npz(
+    path: str | Path,
+    shape: tuple[int, int],
+    blocks: Iterable[NDArray[np.int8]],
+    others: Mapping[str, NDArray[Any]],
+) -> None:
+    """Streams blocks of int8 spins into the array `spins` of a compressed npz file, with small `others`."""
+    with (
+        atomic_path(path) as temporary,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+    ):
+        with archive.open("spins.npy", "w", force_zip64=True) as file:
+            _stream_npy(file, shape, blocks)
+        for name, array in others.items():
+            with archive.open(f"{name}.npy", "w") as file:
+                npy_format.write_array(file, array, allow_pickle=False)
+
+
+def _stream_npy(file: IO[bytes], shape: tuple[int, int], blocks: Iterable[NDArray[np.int8]]) -> None:
+    header = {"descr": "|i1", "fortran_order": False, "shape": shape}
+    npy_format.write_array_header_1_0(file, header)
+    for block in blocks:
+        file.write(block.data)

@@ -1,0 +1,36 @@
+"""Where and in which precision to train."""
+
+from __future__ import annotations
+
+import torch
+
+from thermorbm.errors import InputError
+
+PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16}
+
+
+def choose_device(name: str) -> torch.device:
+    """ "auto" takes CUDA when it is there, else the CPU."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise InputError("device", name, "'auto', 'cpu' or a device that torch has here") from error
+    return device
+
+
+def choose_precision(name: str, device: torch.device) -> torch.dtype:
+    """Type of the matrix products. "auto" takes bf16 where the hardware multiplies it faster, else fp32."""
+    if name == "auto":
+        return torch.bfloat16 if _has_bf16(device) else torch.float32
+    if name not in PRECISIONS:
+        raise InputError("precision", name, f"one of auto, {', '.join(PRECISIONS)}")
+    return PRECISIONS[name]
+
+
+def _has_bf16(device: torch.device) -> bool:
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported())
+    return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())

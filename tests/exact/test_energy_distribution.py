@@ -1,0 +1,94 @@
+import math
+import time
+
+import numpy as np
+import pytest
+
+from oracles.transfer_matrix import density_of_states
+from thermorbm.errors import InputError
+from thermorbm.exact import (
+    LARGEST_SIDE,
+    TC_2D,
+    energy_distribution,
+    enumerated_energy_distribution,
+    kaufman,
+)
+from thermorbm.lattice import Lattice
+
+TEMPERATURES = (0.1, 0.5, 1.0, TC_2D, 4.0, 100.0)
+
+
+def from_counts(counts, temperature):
+    weights = counts * np.exp(-4 * np.arange(len(counts)) / temperature)
+    return weights / weights.sum()
+
+
+@pytest.mark.parametrize("side", [2, 3, 5, 16, 31, 64, 128])
+@pytest.mark.parametrize("temperature", TEMPERATURES)
+def test_is_a_distribution_with_the_moments_of_kaufman(side, temperature):
+    found, n_sites = energy_distribution(side, temperature), side**2
+    thermodynamics = kaufman(side, temperature)
+    np.testing.assert_array_equal(found.energies, np.arange(-2 * n_sites, 2 * n_sites + 1, 4))
+    assert found.energies.dtype == np.int64
+    assert found.probabilities.min() >= 0
+    assert found.probabilities.sum() == pytest.approx(1, abs=1e-14)
+    assert found.mean / n_sites == pytest.approx(thermodynamics.energy, rel=1e-12, abs=1e-14)
+    variance = thermodynamics.heat_capacity * n_sites * temperature**2
+    assert found.variance == pytest.approx(variance, rel=1e-10)
+
+
+@pytest.mark.parametrize("side", [2, 3, 4, 5, 6])
+def test_agrees_with_counting_row_by_row(side):
+    counts = density_of_states(side)
+    assert counts.sum() == 2 ** (side * side)
+    for temperature in TEMPERATURES:
+        exact, found = from_counts(counts, temperature), energy_distribution(side, temperature).probabilities
+        # What is not a few 1e-15 of the largest is accurate, and no impossible energy appears.
+        np.testing.assert_allclose(found, exact, rtol=1e-12, atol=1e-14)
+        assert not found[counts == 0].any()
+
+
+@pytest.mark.parametrize("side", [2, 3, 4])
+@pytest.mark.parametrize("temperature", TEMPERATURES)
+def test_agrees_with_enumeration(side, temperature):
+    counted = enumerated_energy_distribution(Lattice((side, side)), temperature)
+    found = energy_distribution(side, temperature)
+    np.testing.assert_array_equal(found.energies, counted.energies)
+    np.testing.assert_allclose(found.probabilities, counted.probabilities, rtol=1e-12, atol=1e-14)
+
+
+def test_counts_of_beale_on_32_x_32():
+    # Beale, Phys. Rev. Lett. 76, 78 (1996)
+    probabilities = energy_distribution(32, 1.0).probabilities[:5]
+    counts = 2 * probabilities / probabilities[0] * np.exp(4.0 * np.arange(5))
+    np.testing.assert_allclose(counts, [2, 0, 2048, 4096, 1057792], rtol=1e-11)
+
+
+def test_rare_levels_are_accurate_in_the_cold():
+    probabilities = energy_distribution(64, 0.2).probabilities
+    assert probabilities[2] / probabilities[0] == pytest.approx(4096 * math.exp(-40), rel=1e-11)
+
+
+def test_limits_of_temperature():
+    assert energy_distribution(9, 1e-300).probabilities[0] == 1
+    hot = energy_distribution(4, 1e300).probabilities
+    np.testing.assert_allclose(hot, density_of_states(4) / 2**16, rtol=1e-10, atol=1e-15)
+
+
+def test_the_usual_size_is_fast():
+    energy_distribution(64, 2.0)
+    started = time.process_time()
+    energy_distribution(64, 2.25)
+    assert time.process_time() - started < 0.5  # 0.01 s on an idle machine
+
+
+@pytest.mark.parametrize("side", [1, 2.5, LARGEST_SIDE + 1, None])
+def test_refuses_a_bad_side(side):
+    with pytest.raises(InputError, match="lattice side must be"):
+        energy_distribution(side, 1.0)
+
+
+@pytest.mark.parametrize("temperature", [0.0, -1.0, math.nan, [1.0, 2.0], "1"])
+def test_refuses_a_bad_temperature(temperature):
+    with pytest.raises(InputError, match=r"temperature must be .*finite number > 0"):
+        energy_distribution(4, temperature)

@@ -1,0 +1,346 @@
+"""The command line: one line and exit code 2 for bad input, nothing left behind, JSON alone on stdout."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import thermorbm.cli.console
+from thermorbm import api
+from thermorbm.cli import main, run
+from thermorbm.dataset import Dataset
+from thermorbm.errors import CertificateWarning
+from thermorbm.lattice import Lattice
+from thermorbm.sampling.certificate import Certificate
+
+GOOD = {"--shape": "4x4", "-T": "2.25", "-n": "100", "--seed": "1", "-o": "data.h5"}
+
+
+def sample_arguments(**changes):
+    """The command `sample` with some options changed, or left out where None; t=... stands for -T."""
+    names = {"t": "-T", "n": "-n", "o": "-o"}
+    options = {**GOOD, **{names.get(name, f"--{name}"): value for name, value in changes.items()}}
+    return ["sample", *(word for pair in options.items() if pair[1] is not None for word in pair)]
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def no_work(monkeypatch):
+    """Sampling that fails the test when it is reached."""
+
+    def refuse(*_, **__):
+        raise AssertionError("the work began before the check")
+
+    monkeypatch.setattr(api, "sample", refuse)
+
+
+def refused(capsys, arguments):
+    """Runs a bad command and returns its only line."""
+    before = sorted(os.listdir())
+    assert run(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.endswith("\n")
+    assert len(err.splitlines()) == 1
+    assert err.startswith("error: ")
+    assert sorted(os.listdir()) == before
+    return err
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"t": "0"}, "temperature must be a finite number > 0, got 0.0"),
+        ({"t": "-1"}, "got -1.0"),
+        ({"t": "nan"}, "got nan"),
+        ({"t": "inf"}, "got inf"),
+        ({"t": "warm"}, "'warm' is not a number"),
+        ({"t": None}, "Missing option '--temperature' / '-T'; see 'thermorbm sample --help'"),
+        ({"n": "0"}, "n_samples must be a whole number >= 1, got 0"),
+        ({"n": "-5"}, "got -5"),
+        ({"n": "1.5"}, "'1.5' is not a whole number"),
+        ({"n": None}, "Missing option"),
+        ({"shape": "4x1"}, "lattice side must be a whole number >= 2, got 1"),
+        ({"shape": "4xfour"}, "got '4xfour'; for example 64x64"),
+        ({"shape": ""}, "got ''; for example 64x64"),
+        ({"shape": None}, "Missing option '--shape'"),
+        ({"method": "swendsen"}, "got 'swendsen'; did you mean"),
+        ({"method": "zzz"}, "one of metropolis, swendsen-wang, wolff"),
+        ({"sector": "negative"}, "got 'negative'"),
+        ({"sector": "1.5"}, "got 1.5"),
+        ({"sector": "nan"}, "got nan"),
+        ({"threads": "0"}, "threads must be a whole number >= 1, got 0"),
+        ({"threads": "two"}, "'two' is not a whole number"),
+        ({"seed": "-1"}, "seed must be a whole number >= 0, got -1"),
+        ({"seed": "x"}, "'x' is not a whole number"),
+        ({"o": None}, "Missing option '--output' / '-o'"),
+        ({"o": "no/such/data.h5"}, "directory 'no/such' does not exist; create it first"),
+        ({"o": "."}, "is a directory; name a file"),
+        ({"o": "/dev/null"}, "is not a regular file"),
+        ({"colour": "red"}, "No such option: --colour"),
+    ],
+)
+def test_bad_options_of_sample(capsys, changes, named):
+    assert named in refused(capsys, sample_arguments(**changes))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["smaple"], "No such command 'smaple'"),
+        (["--sed"], "No such option: --sed"),
+        (["sample", "-T"], "requires an argument"),
+        ([*sample_arguments(), "more"], "unexpected extra argument"),
+        (["info"], "Missing argument 'FILE'"),
+        (["info", "absent.h5"], "absent.h5: cannot be read: No such file or directory"),
+        (["info", "."], "Is a directory"),
+        (["export", "absent.h5", "-o", "v.npy"], "absent.h5: cannot be read"),
+        (["import", "absent.npy", "--shape", "4x4", "-T", "2", "-o", "d.h5"], "absent.npy: cannot be read"),
+        (["import", "--shape", "4x4", "-T", "2", "-o", "d.h5"], "Missing argument 'FILE'"),
+        (["import", "absent.npy", "--shape", "4x4", "-T", "-2", "-o", "d.h5"], "got -2.0"),
+        (["import", "absent.npy", "--shape", "4", "-T", "x", "-o", "d.h5"], "'x' is not a number"),
+    ],
+)
+def test_other_bad_commands(capsys, arguments, named):
+    assert named in refused(capsys, arguments)
+
+
+@pytest.mark.usefixtures("no_work")
+def test_an_existing_output_is_kept_and_noticed_before_the_work(capsys):
+    with open("data.h5", "w") as file:
+        file.write("precious")
+    assert "data.h5: exists already; choose another name or use --force" in refused(
+        capsys, sample_arguments()
+    )
+    with open("data.h5") as file:
+        assert file.read() == "precious"
+
+
+@pytest.mark.usefixtures("no_work")
+def test_an_unwritable_directory_is_noticed_before_the_work(capsys, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
+    assert "data.h5: cannot be written: Permission denied" in refused(capsys, sample_arguments())
+
+
+def test_a_request_beyond_memory_is_bad_input(capsys, monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError("Unable to allocate 8 TiB")
+
+    monkeypatch.setattr(api, "sample", fail)
+    assert "not enough memory: Unable to allocate 8 TiB" in refused(capsys, sample_arguments())
+
+
+def test_an_error_of_the_system_is_one_line(capsys, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device", "/cache/kernel.nbi")
+
+    monkeypatch.setattr(api, "sample", fail)
+    assert "error: /cache/kernel.nbi: No space left on device" in refused(capsys, sample_arguments())
+
+
+def test_an_interrupt_is_one_line(capsys, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(api, "sample", interrupt)
+    assert run(sample_arguments()) == 130
+    assert capsys.readouterr() == ("", "error: interrupted\n")
+    assert os.listdir() == []
+
+
+def test_mistakes_of_ours_are_not_hidden(monkeypatch):
+    def fail(*_, **__):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(api, "sample", fail)
+    with pytest.raises(ZeroDivisionError):
+        run(sample_arguments())
+
+
+def test_sample_writes_a_certified_file(capsys):
+    assert run([*sample_arguments(n="2000"), "--json"]) == 0
+    out, err = capsys.readouterr()
+    summary = json.loads(out)
+    data = Dataset.load("data.h5")
+    assert (len(data), data.lattice, data.temperature) == (2000, Lattice((4, 4)), 2.25)
+    assert summary["file"] == "data.h5"
+    assert summary["shape"] == [4, 4]
+    assert (summary["n_samples"], summary["temperature"], summary["seed"]) == (2000, 2.25, 1)
+    assert (summary["method"], summary["sector"], summary["certified"]) == ("metropolis", "symmetric", True)
+    assert summary["certificate"] == json.loads(json.dumps(data.certificate.to_dict()))
+    assert "100 %" in err
+    assert os.listdir() == ["data.h5"]
+    first = data.spins()
+    assert run([*sample_arguments(n="2000"), "--force"]) == 0
+    assert "wrote data.h5" in capsys.readouterr().out
+    np.testing.assert_array_equal(Dataset.load("data.h5").spins(), first)
+
+
+def test_sample_passes_every_option_on(monkeypatch):
+    got = {}
+
+    def fake(lattice, temperature, n_samples, **options):
+        got.update(options, lattice=lattice, temperature=temperature, n_samples=n_samples)
+        return Dataset.from_spins(np.ones((n_samples, lattice.n_sites)), lattice, temperature)
+
+    monkeypatch.setattr(api, "sample", fake)
+    assert run(sample_arguments(method="wolff", sector="0.6", threads="3")) == 0
+    del got["progress"]
+    assert got == {
+        "lattice": Lattice((4, 4)),
+        "temperature": 2.25,
+        "n_samples": 100,
+        "seed": 1,
+        "method": "wolff",
+        "sector": 0.6,
+        "threads": 3,
+    }
+
+
+def test_a_failed_certificate_is_loud(capsys, monkeypatch):
+    numbers = {name: float("nan") for name in Certificate.__dataclass_fields__ if name != "failures"}
+    failed = Certificate(**numbers, failures=("energy is off", "chains disagree"))
+
+    def fake(lattice, temperature, n_samples, **_):
+        warnings.warn("energy is off", CertificateWarning, stacklevel=2)
+        packed = np.zeros((n_samples, 2), np.uint8)
+        return Dataset(packed, lattice, temperature, {}, failed)
+
+    monkeypatch.setattr(api, "sample", fake)
+    assert run([*sample_arguments(), "--json"]) == 3
+    out, err = capsys.readouterr()
+    assert json.loads(out)["certified"] is False
+    assert json.loads(out)["certificate"]["energy"] is None  # NaN is not JSON
+    assert [line.partition(":")[0] for line in err.splitlines()] == ["WARNING"] * 3
+    for words in ("did NOT pass", "energy is off", "chains disagree"):
+        assert words in err
+    assert Dataset.load("data.h5").certificate.passed is False
+
+
+def test_import_info_and_export(capsys):
+    spins = 2 * np.random.default_rng(0).integers(0, 2, (30, 4, 4)) - 1
+    np.save("a.npy", spins[:20])
+    np.savez("b.npz", v=spins[20:] > 0, w=spins[20:])
+    common = ["--shape", "4x4", "-T", "2.25", "-o", "d.h5"]
+    assert "several arrays" in refused(capsys, ["import", "a.npy", "b.npz", *common])
+    assert run(["import", "a.npy", "b.npz", *common, "--array", "v"]) == 0
+    capsys.readouterr()
+    assert "exists already" in refused(capsys, ["import", "a.npy", *common])
+    assert run(["info", "d.h5", "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert (summary["n_samples"], summary["certificate"], summary["method"]) == (30, None, "import")
+    assert run(["info", "d.h5"]) == 0
+    table = capsys.readouterr().out
+    assert "d.h5" in table
+    assert "4, 4" in table
+    assert run(["export", "d.h5", "-o", "e.npy"]) == 0
+    np.testing.assert_array_equal(np.load("e.npy"), spins.reshape(30, 16))
+    capsys.readouterr()
+    assert "exists already" in refused(capsys, ["export", "d.h5", "-o", "e.npy"])
+    assert "end it in .npy or .npz" in refused(capsys, ["export", "d.h5", "-o", "e.csv"])
+
+
+def test_import_without_geometry(capsys):
+    np.save("a.npy", np.ones((3, 5)))
+    assert run(["import", "a.npy", "-o", "d.h5", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["shape"] is None
+
+
+@pytest.mark.parametrize("values", [[[3.0] * 16], [[1.0] * 15], [1.0] * 16])
+def test_bad_arrays_are_refused(capsys, values):
+    np.save("a.npy", values)
+    assert "a.npy: spins must be" in refused(
+        capsys, ["import", "a.npy", "--shape", "4x4", "-T", "2", "-o", "d.h5"]
+    )
+
+
+def test_an_altered_file_is_refused(capsys):
+    Dataset.from_spins(np.ones((3, 16)), Lattice((4, 4)), 2.0).save("d.h5")
+    with open("d.h5", "r+b") as file:
+        file.seek(700)
+        file.write(b"x")
+    assert "d.h5: checksum does not match" in refused(capsys, ["info", "d.h5"])
+    assert "d.h5: checksum does not match" in refused(capsys, ["export", "d.h5", "-o", "v.npy"])
+    with open("d.h5", "r+b") as file:
+        file.truncate(300)
+    assert "d.h5: is damaged" in refused(capsys, ["info", "d.h5"])
+    with open("d.h5", "w") as file:
+        file.write("not ours")
+    assert "d.h5: is not a file of thermorbm" in refused(capsys, ["info", "d.h5"])
+
+
+def test_help_and_version(capsys):
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("thermorbm 0.")
+    for arguments in ([], ["--help"], ["-h"], ["sample", "--help"], ["import", "-h"], ["info", "-h"]):
+        assert run(arguments) == 0
+        text = capsys.readouterr().out
+        assert "Example" in text
+        assert "Exit codes:" in text
+    assert run(["sample", "--help"]) == 0
+    help_text = capsys.readouterr().out
+    for option in ("--shape", "-T,", "-n,", "--seed", "-o,", "--method", "--sector", "--threads", "--force"):
+        assert option in help_text
+
+
+def test_main_leaves_with_the_exit_code():
+    with pytest.raises(SystemExit) as caught:
+        main(["info", "absent.h5"])
+    assert caught.value.code == 2
+
+
+def test_help_is_quick_and_errors_have_no_traceback():
+    """In a process of its own, as users meet it; the best of three tries against a busy machine."""
+
+    def timed():
+        start = time.monotonic()
+        done = subprocess.run([sys.executable, "-m", "thermorbm", "--help"], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+        return time.monotonic() - start
+
+    assert min(timed() for _ in range(3)) < 0.5
+    bad = subprocess.run(
+        [sys.executable, "-m", "thermorbm", "info", "absent.h5"], capture_output=True, text=True
+    )
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert bad.stderr == "error: absent.h5: cannot be read: No such file or directory\n"
+
+
+def test_progress_without_a_terminal_is_a_line_per_tenth(capsys):
+    with thermorbm.cli.console.progress() as report:
+        for done in range(1, 1001):
+            report("sampling", done, 1000)
+        report("certificate", 3, 1)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 11
+    assert lines[0].startswith("sampling: 10 % (100/1000), ")
+    assert lines[9:] == ["sampling: 100 % (1000/1000), done", "certificate: 100 % (3/3), done"]
+
+
+def test_progress_on_a_terminal_is_a_bar(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with thermorbm.cli.console.progress() as report:
+        report("sampling", 0, 10)
+        report("sampling", 10, 10)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "sampling" in err
+    assert "100%" in err
+
+
+def test_demo_agrees_with_exact_energies(capsys):
+    from thermorbm.demo import demo_rows
+
+    rows = list(demo_rows(n_samples=512))
+    assert all(row.certified and abs(row.z_score) < 4.5 for row in rows)
+    assert run(["demo"]) == 0
+    assert "Kaufman" in capsys.readouterr().out
