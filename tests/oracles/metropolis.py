@@ -45,7 +45,7 @@ def draw_uniforms(generators, thresholds, first_bits):
 
 
 def sweep(spins, lattice, acceptance, generators, lottery, order, first_bits):
-    """One sweep of Metropolis in place. spins: list of replicas, each a list of +-1; acceptance: {cost: 64-bit}."""
+    """One sweep in place. spins: replicas, each a list of +-1; acceptance: {cost: 64-bit threshold}."""
     skip = 0
     for place, site in enumerate(order):
         if place % 64 == 0:

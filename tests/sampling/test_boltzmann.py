@@ -1,4 +1,4 @@
-"""Every method samples the Boltzmann distribution: all states of tiny lattices, exact energies of larger ones."""
+"""Every method samples the Boltzmann distribution: all states of tiny lattices, energies of larger ones."""
 
 import numpy as np
 import pytest
@@ -109,7 +109,7 @@ def test_three_dimensions_follow_the_high_temperature_series(temperature):
 @pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.25, 0.75, 1.5, 2.0, 2.25, 2.5, 3.25, 4.0])
 def test_paper_size_energies_over_many_seeds(temperature):
-    """z-scores of 12 datasets at L = 64 have the spread of a unit normal, and P(E) p-values are not all small."""
+    """z-scores of 12 datasets at L = 64 add up as they should, and P(E) p-values are not all small."""
     certificates = [sample(Lattice((64, 64)), temperature, 10_000, seed=s).certificate for s in range(12)]
     assert all(c.passed for c in certificates)
     assert abs(sum(c.energy_z for c in certificates)) / np.sqrt(12) < 4

@@ -72,7 +72,7 @@ def _squared_overlaps(first, second):
 
 
 def test_overlap_of_replicas_has_the_variance_of_independent_ones():
-    """Overlaps inside a block, between lanes of one word and of two, against overlaps of differently seeded blocks."""
+    """Overlaps inside a block, in one word and between words, against those of differently seeded blocks."""
     lattice, n_snapshots = Lattice((12, 12)), 60
     blocks = [MetropolisBlock(lattice, 2.6, SeedSequence(s), np.ones(REPLICAS, np.bool_)) for s in (1, 2)]
     same_word, same_lane, independent = [], [], []
