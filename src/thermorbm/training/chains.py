@@ -1,0 +1,114 @@
+"""The negative phase: configurations of the model, from chains that start at the data or that never stop."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+
+from thermorbm.training.dense import DenseLayers, Parameters
+from thermorbm.training.units import UnitSource
+
+# Configurations and the means of the hidden units given them.
+Phase = tuple[torch.Tensor, torch.Tensor]
+
+
+class Chains(Protocol):
+    """Where the model's configurations come from."""
+
+    state: Parameters
+
+    def negative_phase(self, v: torch.Tensor, x: torch.Tensor, update: int) -> Phase:
+        """Model configurations and hidden means, given the batch v and its hidden inputs x."""
+
+
+class DataChains:
+    """CD-k: k Gibbs steps from the batch itself."""
+
+    def __init__(self, layers: DenseLayers, units: UnitSource, steps: int) -> None:
+        self._layers, self._units, self._steps = layers, units, steps
+        self.state: Parameters = {}
+
+    def negative_phase(self, v: torch.Tensor, x: torch.Tensor, update: int) -> Phase:
+        for _ in range(self._steps):
+            v = self._units.draw(self._layers.visible_inputs(self._units.draw(x)))
+            x = self._layers.hidden_inputs(v)
+        return v, torch.tanh(x)
+
+
+class PersistentChains:
+    """PCD-k, with or without replica exchange along the inverse temperature of the machine's own energy.
+
+    Replica r samples p(v, h)^beta_r, beta_0 = 1; only replica 0 is shown to the gradient. Its configurations
+    enter the gradient before they move, so that their hidden inputs are computed once, with current weights.
+    """
+
+    def __init__(
+        self, layers: DenseLayers, units: UnitSource, steps: int, start: torch.Tensor, betas: torch.Tensor
+    ) -> None:
+        """start: (n_replicas * n_chains, n_visible), replica by replica. betas: from 1 down."""
+        self._layers, self._units, self._steps = layers, units, steps
+        self._n_replicas, self._n_chains = len(betas), len(start) // len(betas)
+        self._betas = betas.repeat_interleave(self._n_chains)[:, None]
+        self.state: Parameters = {"chains": start.clone()}
+        self.swap_rate = float("nan")
+
+    def negative_phase(self, v: torch.Tensor, x: torch.Tensor, update: int) -> Phase:
+        chains = self.state["chains"]
+        inputs = self._layers.hidden_inputs(chains)
+        shown = chains[: self._n_chains].clone(), torch.tanh(inputs[: self._n_chains])
+        for step in range(self._steps):
+            if self._n_replicas > 1:
+                self._exchange(chains, inputs, (update + step) % 2)
+            hidden = self._units.draw(self._cooled(inputs))
+            chains = self._units.draw(self._cooled(self._layers.visible_inputs(hidden)))
+            if step + 1 < self._steps:
+                inputs = self._layers.hidden_inputs(chains)
+        self.state["chains"] = chains
+        return shown
+
+    def _cooled(self, inputs: torch.Tensor) -> torch.Tensor:
+        return inputs if self._n_replicas == 1 else (self._betas * inputs.float()).to(inputs.dtype)
+
+    def _exchange(self, chains: torch.Tensor, inputs: torch.Tensor, parity: int) -> None:
+        """Swaps neighbouring replicas with the Metropolis probability, in place: chains and their inputs."""
+        n = self._n_chains
+        lower = range(parity, self._n_replicas - 1, 2)
+        if not lower:
+            return
+        a = torch.cat([torch.arange(r * n, (r + 1) * n) for r in lower]).to(chains.device)
+        b = a + n
+        # The energies of both configurations at both inverse temperatures; ln of the acceptance ratio.
+        field = self._layers.visible_field(chains)
+        log_ratio = (
+            self._energy(inputs, field, a, a) + self._energy(inputs, field, b, b)
+            - self._energy(inputs, field, a, b) - self._energy(inputs, field, b, a)
+        )  # fmt: skip
+        swap = self._units.draw(_unit_input(log_ratio)) > 0
+        self.swap_rate = float(swap.float().mean())
+        i, j = a[swap], b[swap]
+        for tensor in (chains, inputs):
+            tensor[i], tensor[j] = tensor[j].clone(), tensor[i].clone()
+
+    def _energy(
+        self, inputs: torch.Tensor, field: torch.Tensor, rows: torch.Tensor, at: torch.Tensor
+    ) -> torch.Tensor:
+        """Visible energy of the rows at the inverse temperatures of the rows `at`, float32."""
+        beta = self._betas[at]
+        x = (beta * inputs[rows].float()).abs_()
+        return -beta[:, 0] * field[rows] - (x + torch.log1p(torch.exp(-2 * x))).sum(1)
+
+
+def _unit_input(log_probability: torch.Tensor) -> torch.Tensor:
+    """The input x of a unit that is +1 with probability min(1, exp(log_probability)) = sigma(2 x)."""
+    below = log_probability.clamp(max=-1e-7)
+    x = (below - torch.log(-torch.expm1(below))) / 2
+    return torch.where(log_probability < -1e-7, x, 50.0)
+
+
+def persistent_chains(
+    layers: DenseLayers, units: UnitSource, steps: int, start: torch.Tensor, n_replicas: int, hottest: float
+) -> PersistentChains:
+    """All replicas begin at `start`, (n_chains, n_visible); inverse temperatures are evenly spaced."""
+    betas = torch.linspace(1.0, hottest if n_replicas > 1 else 1.0, n_replicas, device=start.device)
+    return PersistentChains(layers, units, steps, start.repeat(n_replicas, 1), betas)

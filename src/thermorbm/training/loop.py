@@ -1,0 +1,214 @@
+"""Training from start, or from a checkpoint, to a machine with a verdict."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from thermorbm.dataset import Dataset
+from thermorbm.errors import InputError
+from thermorbm.model import RBM
+from thermorbm.training import checkpoint as checkpoints
+from thermorbm.training.devices import choose_device, choose_precision
+from thermorbm.training.monitor import History, Verdict, judge, score
+from thermorbm.training.recipe import Recipe, choose_recipe
+from thermorbm.training.trainer import Arrays, Trainer
+
+# Configurations scored for each record, and updates between records: together below 5 % of the time.
+MONITORED = 128
+LEAST_STRIDE = 160
+
+Progress = Callable[["Step"], None]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a progress display may show."""
+
+    update: int
+    n_updates: int
+    epoch: float
+    pseudo_likelihood_per_unit: float
+    cross_entropy: float
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """rbm: the machine. history: columns, one entry per record. verdict: converged or not, and the drift."""
+
+    rbm: RBM
+    history: History
+    verdict: Verdict
+
+    @property
+    def converged(self) -> bool:
+        return self.verdict.status == "converged"
+
+
+def train(
+    data: Dataset,
+    n_hidden: int = 400,
+    recipe: str | Recipe = "fast",
+    epochs: int | None = None,
+    seed: int = 0,
+    validation: Dataset | None = None,
+    device: str = "auto",
+    precision: str = "auto",
+    threads: int | None = None,
+    checkpoint: str | Path | None = None,
+    progress: Progress | None = None,
+    **changes: Any,
+) -> TrainingResult:
+    """Trains a dense machine on configurations.
+
+    recipe: "fast", "paper" or a Recipe; `changes` set single fields of it, for example zero_bias=True.
+    epochs: passes over the data instead of the recipe's number. validation: held-out configurations, scored
+    beside the training data. precision: "auto", "fp32" or "bf16" for the matrix products. threads: cores for
+    torch, all by default. checkpoint: a file that is written at every record, and continued from if there.
+    """
+    if epochs is not None:
+        changes |= {"epochs": epochs, "least_updates": 0}
+    chosen = choose_recipe(recipe, changes)
+    _check(data, n_hidden, seed, validation)
+    where = choose_device(device)
+    with _torch_threads(threads):
+        trainer = Trainer(data, n_hidden, chosen, seed, where, choose_precision(precision, where))
+        return _Run(trainer, data, validation, seed, checkpoint, progress).finish()
+
+
+class _Run:
+    """Steps, records, checkpoints and the decision to stop."""
+
+    def __init__(
+        self,
+        trainer: Trainer,
+        data: Dataset,
+        validation: Dataset | None,
+        seed: int,
+        checkpoint: str | Path | None,
+        progress: Progress | None,
+    ) -> None:
+        self._trainer, self._progress = trainer, progress
+        self._sets = {"": _some(data)} | ({"validation_": _some(validation)} if validation else {})
+        self._path = None if checkpoint is None else Path(checkpoint)
+        self._identity = checkpoints.fingerprint(data, trainer, seed)
+        self._history: History = {}
+        self._good: Arrays = trainer.state()
+        if self._path is not None and self._path.exists():
+            self._good, self._history = checkpoints.load(self._path, self._identity)
+            trainer.restore(self._good)
+
+    def finish(self) -> TrainingResult:
+        trainer = self._trainer
+        verdict = self._verdict()
+        while not self._is_over(verdict):
+            for _ in range(min(self._stride, trainer.n_updates - trainer.update)):
+                trainer.step()
+            verdict = self._record()
+        if verdict.status == "diverged":
+            trainer.restore(self._good)
+        return TrainingResult(trainer.machine(self._provenance(verdict)), self._history, verdict)
+
+    @property
+    def _stride(self) -> int:
+        """Updates between records: whole epochs."""
+        per_epoch = self._trainer.batches.per_epoch
+        return per_epoch * math.ceil(LEAST_STRIDE / per_epoch)
+
+    def _is_over(self, verdict: Verdict) -> bool:
+        trainer = self._trainer
+        stop_early = trainer.recipe.stop_early and trainer.recipe.schedule == "constant"
+        return (
+            verdict.status == "diverged"
+            or trainer.update >= trainer.n_updates
+            or (stop_early and verdict.status == "converged")
+        )
+
+    def _verdict(self) -> Verdict:
+        if not self._history:
+            return Verdict("not converged", float("nan"), float("nan"))
+        return judge(self._history, self._trainer.batches.n_sites)
+
+    def _record(self) -> Verdict:
+        """Scores the machine; a good one is saved, a bad one is not."""
+        try:
+            scores = self._scores()
+        except InputError:  # a parameter is not finite
+            return Verdict("diverged", float("nan"), float("nan"))
+        for name, value in scores.items():
+            self._history[name] = np.append(self._history.get(name, np.empty(0)), value)
+        verdict = self._verdict()
+        if verdict.status != "diverged":
+            self._good = self._trainer.state()
+            if self._path is not None:
+                checkpoints.save(self._path, self._identity, self._good, self._history)
+        if self._progress:
+            self._progress(self._step(scores))
+        return verdict
+
+    def _scores(self) -> dict[str, float]:
+        trainer = self._trainer
+        machine = trainer.machine()
+        columns: dict[str, float] = {
+            "update": trainer.update,
+            "epoch": trainer.update / trainer.batches.per_epoch,
+            "distance": trainer.distance,
+            "rate": trainer.rate,
+        }
+        for prefix, v in self._sets.items():
+            columns |= {prefix + name: value for name, value in asdict(score(machine, v, seed=0)).items()}
+        return columns
+
+    def _step(self, scores: dict[str, float]) -> Step:
+        trainer = self._trainer
+        shown = "validation_" if "validation_" in self._sets else ""
+        return Step(
+            trainer.update,
+            trainer.n_updates,
+            scores["epoch"],
+            scores[shown + "pseudo_likelihood"] / trainer.batches.n_sites,
+            scores[shown + "cross_entropy"],
+        )
+
+    def _provenance(self, verdict: Verdict) -> dict[str, Any]:
+        history = {name: values.tolist() for name, values in self._history.items()}
+        return {"training": self._identity, "verdict": asdict(verdict), "history": history}
+
+
+def _check(data: Dataset, n_hidden: int, seed: int, validation: Dataset | None) -> None:
+    if not isinstance(n_hidden, Integral) or n_hidden < 1:
+        raise InputError("n_hidden", n_hidden, "a whole number >= 1")
+    if not isinstance(seed, Integral) or seed < 0:
+        raise InputError("seed", seed, "a whole number >= 0")
+    if validation is not None and validation.n_sites != data.n_sites:
+        raise InputError(
+            "validation", validation.n_sites, f"data of {data.n_sites} sites, like the training data"
+        )
+
+
+def _some(data: Dataset) -> NDArray[np.int8]:
+    """Evenly spaced configurations, so that a dataset of several temperatures is seen as a whole."""
+    rows = np.linspace(0, len(data) - 1, min(MONITORED, len(data))).astype(np.int64)
+    return data.select(rows).spins(0, len(rows))
+
+
+@contextmanager
+def _torch_threads(threads: int | None) -> Iterator[None]:
+    if threads is not None and threads < 1:
+        raise InputError("threads", threads, "a whole number >= 1")
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads or os.cpu_count() or 1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,85 @@
+"""What a training run records, and the verdict on whether it has converged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thermorbm.model.machine import Machine
+
+# L~ per visible unit may still fall by this much if training went on for as long again.
+TOLERANCE = 2e-3
+# L~ per visible unit beyond which there is no way back; independent fair coins have ln 2.
+HOPELESS = 10.0
+
+History = dict[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Means over some configurations, totals in nats but for the cross entropy, which is per unit."""
+
+    pseudo_likelihood: float
+    pseudo_likelihood_error: float
+    cross_entropy: float
+    visible_energy: float
+
+
+def score(machine: Machine, v: NDArray[np.int8], seed: int) -> Scores:
+    """Scores of a machine on configurations v, (n, n_visible)."""
+    likelihood = machine.pseudo_likelihood(v)
+    return Scores(
+        float(likelihood.mean()),
+        float(likelihood.std() / np.sqrt(len(v))),
+        float(machine.cross_entropy(v, seed=seed).mean()),
+        float(machine.visible_energy(v).mean()),
+    )
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """status: "converged", "not converged" or "diverged".
+
+    drift: by how much L~ per visible unit is expected to change if training went on for as long again (in
+    learning rate times updates), with its standard error; nan while there are too few records.
+    """
+
+    status: str
+    drift: float
+    drift_error: float
+
+
+def judge(history: Mapping[str, NDArray[np.float64]], n_visible: int) -> Verdict:
+    """Fits L~ = constant + a rate + b ln(distance) over the second half of the distance walked.
+
+    Distance is the sum of learning rates over updates: per epoch a small rate looks flat long before it has
+    arrived, per distance it does not. The term in the rate is the noise of the walk, which a falling rate
+    takes away and which is no progress; a constant rate has none. Going on for as long again changes L~ by
+    b ln 2. Converged means that this change, two standard errors of the fit added, is below TOLERANCE.
+    """
+    likelihood = np.asarray(history["pseudo_likelihood"]) / n_visible
+    if not np.all(np.isfinite(likelihood)) or likelihood[-1] > HOPELESS:
+        return Verdict("diverged", float("nan"), float("nan"))
+    distance, rate = np.asarray(history["distance"]), np.asarray(history["rate"])
+    recent = distance >= distance[-1] / 2
+    if recent.sum() < 6:
+        return Verdict("not converged", float("nan"), float("nan"))
+    terms = [np.log(distance[recent]), np.ones(recent.sum())]
+    if np.ptp(rate[recent]) > 0:
+        terms.append(rate[recent] / rate[0])
+    slope, error = _leading_coefficient(np.stack(terms, axis=1), likelihood[recent])
+    drift, drift_error = slope * np.log(2), error * np.log(2)
+    status = "converged" if abs(drift) + 2 * drift_error < TOLERANCE else "not converged"
+    return Verdict(status, float(drift), float(drift_error))
+
+
+def _leading_coefficient(terms: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:
+    """First coefficient of the least-squares fit of y by the columns of terms; error from the scatter."""
+    inverse = np.linalg.pinv(terms.T @ terms)
+    coefficients = inverse @ (terms.T @ y)
+    residual = y - terms @ coefficients
+    variance = residual @ residual / (len(y) - terms.shape[1])
+    return float(coefficients[0]), float(np.sqrt(variance * inverse[0, 0]))

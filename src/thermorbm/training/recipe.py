@@ -1,0 +1,126 @@
+"""How to train: everything that determines the path of the parameters, but for data, size and seed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, fields, replace
+from numbers import Integral, Real
+from typing import Any
+
+from thermorbm.errors import InputError, unknown_name
+
+OPTIMIZERS = ("sgd", "adam")
+SCHEDULES = ("constant", "cosine")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A way of training.
+
+    learning_rate: on the batch-mean gradient, at the start; for "cosine" it falls to `final_learning_rate` at
+    the end. It is multiplied by min(1, reference_hidden / n_hidden) if reference_hidden is not 0.
+    gibbs_steps: k of CD-k or PCD-k. persistent: PCD, chains go on from update to update; else CD, chains
+    start at the data. n_replicas > 1: the persistent chains exchange places with hotter ones, at inverse
+    temperatures from 1 down to `hottest` of the machine's own energy. flip, translate: data are used with a
+    random global sign, and randomly shifted along the lattice. modes: stiff directions of the data, found by
+    principal components, along which the gradient is scaled down. zero_bias: b = c = 0. Training ends after
+    `epochs` passes over the data, or `least_updates` if that is more, or when converged if `stop_early`.
+    """
+
+    name: str
+    learning_rate: float
+    epochs: int
+    batch_size: int = 128
+    gibbs_steps: int = 5
+    persistent: bool = False
+    optimizer: str = "sgd"
+    momentum: float = 0.0
+    schedule: str = "constant"
+    final_learning_rate: float = 0.0
+    reference_hidden: int = 0
+    n_replicas: int = 1
+    hottest: float = 0.8
+    flip: bool = False
+    translate: bool = False
+    modes: int = 0
+    zero_bias: bool = False
+    least_updates: int = 0
+    stop_early: bool = True
+
+    def __post_init__(self) -> None:
+        for name, least in (
+            ("epochs", 1),
+            ("batch_size", 1),
+            ("gibbs_steps", 1),
+            ("n_replicas", 1),
+            ("reference_hidden", 0),
+            ("modes", 0),
+            ("least_updates", 0),
+        ):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+                raise InputError(name, value, f"a whole number >= {least}")
+        for name, low, high in (
+            ("learning_rate", 0.0, math.inf),
+            ("final_learning_rate", 0.0, math.inf),
+            ("momentum", 0.0, 1.0),
+            ("hottest", 0.0, 1.0),
+        ):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or not low <= float(value) < high:
+                raise InputError(name, value, f"a number in [{low:g}, {high:g})")
+        if self.learning_rate == 0:
+            raise InputError("learning_rate", self.learning_rate, "> 0")
+        if self.optimizer not in OPTIMIZERS:
+            raise unknown_name("optimizer", self.optimizer, OPTIMIZERS)
+        if self.schedule not in SCHEDULES:
+            raise unknown_name("schedule", self.schedule, SCHEDULES)
+        if self.n_replicas > 1 and not self.persistent:
+            raise InputError("n_replicas", self.n_replicas, "1 unless chains are persistent")
+
+    def rate(self, progress: float, n_hidden: int) -> float:
+        """Learning rate when `progress`, from 0 to 1, of the training is done."""
+        scale = min(1.0, self.reference_hidden / n_hidden) if self.reference_hidden else 1.0
+        if self.schedule == "constant":
+            return scale * self.learning_rate
+        fall = (1 + math.cos(math.pi * progress)) / 2
+        return scale * (self.final_learning_rate + (self.learning_rate - self.final_learning_rate) * fall)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+RECIPES = {
+    recipe.name: recipe
+    for recipe in (
+        # Section II C of the paper; it trained for 100 to 2000 epochs.
+        Recipe("paper", learning_rate=1e-4, epochs=2000, batch_size=128, gibbs_steps=5),
+        Recipe(
+            "fast",
+            learning_rate=1e-2,
+            epochs=12,
+            least_updates=3000,
+            gibbs_steps=1,
+            persistent=True,
+            schedule="cosine",
+            final_learning_rate=1e-5,
+            reference_hidden=400,
+            flip=True,
+        ),
+    )
+}
+
+
+def choose_recipe(recipe: str | Recipe, changes: dict[str, Any] | None = None) -> Recipe:
+    """A recipe by name or as it is, with some fields changed."""
+    if isinstance(recipe, str):
+        if recipe not in RECIPES:
+            raise unknown_name("recipe", recipe, RECIPES)
+        recipe = RECIPES[recipe]
+    if not isinstance(recipe, Recipe):
+        raise InputError("recipe", recipe, "a name or a Recipe")
+    names = [field.name for field in fields(Recipe)]
+    for name in changes or {}:
+        if name not in names:
+            raise unknown_name("recipe option", name, names)
+    return replace(recipe, **(changes or {}))

@@ -1,0 +1,117 @@
+"""One training run as an object that can step, be saved and be put back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.random import SeedSequence, default_rng
+from numpy.typing import NDArray
+
+from thermorbm.dataset import Dataset
+from thermorbm.model import RBM
+from thermorbm.training.batches import Batches
+from thermorbm.training.chains import Chains, DataChains, persistent_chains
+from thermorbm.training.dense import DenseLayers
+from thermorbm.training.modes import StiffModes
+from thermorbm.training.optimizer import SGD, Adam
+from thermorbm.training.recipe import Recipe
+from thermorbm.training.units import unit_source
+
+Arrays = dict[str, NDArray[Any]]
+
+
+class Trainer:
+    """Everything that moves during training: parameters, optimiser, chains, generators, place in the data."""
+
+    def __init__(
+        self,
+        data: Dataset,
+        n_hidden: int,
+        recipe: Recipe,
+        seed: int,
+        device: torch.device,
+        dtype: torch.dtype,
+    ) -> None:
+        weights, units, batches, modes = SeedSequence(seed).spawn(4)
+        self.recipe, self.n_hidden = recipe, n_hidden
+        self.update, self.distance = 0, 0.0
+        self.layers = DenseLayers(glorot_normal(n_hidden, data.n_sites, weights), device, dtype)
+        self.units = unit_source(units, device)
+        self.batches = Batches(data, recipe.batch_size, batches, recipe.flip, recipe.translate, device, dtype)
+        self.n_updates = max(recipe.epochs * self.batches.per_epoch, recipe.least_updates)
+        self.modes = StiffModes(data, recipe.modes, modes, device) if recipe.modes else None
+        self.optimizer = self._make_optimizer()
+        self.chains = self._make_chains()
+
+    def step(self) -> None:
+        """One update of the parameters."""
+        v = self.batches.batch(self.update)
+        x = self.layers.hidden_inputs(v)
+        gradient = self.layers.gradient(v, torch.tanh(x), *self.chains.negative_phase(v, x, self.update))
+        if self.recipe.zero_bias:
+            gradient = {"W": gradient["W"]}
+        if self.modes:
+            gradient["W"] = self.modes.soften(gradient["W"])
+        self.optimizer.step(gradient, self.rate, self.update)
+        self.layers.refresh()
+        self.distance += self.rate
+        self.update += 1
+
+    @property
+    def rate(self) -> float:
+        """Learning rate of the next update."""
+        return self.recipe.rate(self.update / self.n_updates, self.n_hidden)
+
+    def machine(self, provenance: dict[str, Any] | None = None) -> RBM:
+        """The machine as it is now; raises InputError if a parameter is not finite."""
+        return RBM(**self.layers.arrays(), provenance=provenance)
+
+    def state(self) -> Arrays:
+        """All that is needed to go on, as named arrays."""
+        tensors = {
+            **{f"parameter.{name}": t for name, t in self.layers.parameters.items()},
+            **{f"optimizer.{name}": t for name, t in self.optimizer.state.items()},
+            **{f"chains.{name}": t.to(torch.int8) for name, t in self.chains.state.items()},
+        }
+        arrays: Arrays = {name: tensor.cpu().numpy().copy() for name, tensor in tensors.items()}
+        progress = np.array([self.update, self.distance])
+        return {**arrays, "units": np.array(self.units.state), "progress": progress}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Puts back what `state` gave."""
+        for prefix, tensors in (
+            ("parameter", self.layers.parameters),
+            ("optimizer", self.optimizer.state),
+            ("chains", self.chains.state),
+        ):
+            for name, tensor in tensors.items():
+                tensor.copy_(torch.from_numpy(np.array(arrays[f"{prefix}.{name}"])))
+        self.units.state = np.array(arrays["units"])
+        self.update, self.distance = int(arrays["progress"][0]), float(arrays["progress"][1])
+        self.layers.refresh()
+
+    def _make_optimizer(self) -> SGD | Adam:
+        parameters = self.layers.parameters
+        return Adam(parameters) if self.recipe.optimizer == "adam" else SGD(parameters, self.recipe.momentum)
+
+    def _make_chains(self) -> Chains:
+        recipe = self.recipe
+        if not recipe.persistent:
+            return DataChains(self.layers, self.units, recipe.gibbs_steps)
+        start = self.batches.batch(self.n_updates)  # a batch that training itself does not come to
+        return persistent_chains(
+            self.layers, self.units, recipe.gibbs_steps, start, recipe.n_replicas, recipe.hottest
+        )
+
+
+def glorot_normal(n_hidden: int, n_visible: int, seed: SeedSequence) -> Arrays:
+    """W of variance 2 / (n_hidden + n_visible), b = c = 0 (Glorot & Bengio 2010), float32."""
+    scale = np.sqrt(2 / (n_hidden + n_visible))
+    W = default_rng(seed).normal(0, scale, (n_hidden, n_visible))
+    return {
+        "W": W.astype(np.float32),
+        "b": np.zeros(n_visible, np.float32),
+        "c": np.zeros(n_hidden, np.float32),
+    }
