@@ -41,34 +41,51 @@ class PersistentChains:
 
     Replica r samples p(v, h)^beta_r, beta_0 = 1; only replica 0 is shown to the gradient. Its configurations
     enter the gradient before they move, so that their hidden inputs are computed once, with current weights.
+    The hotter replicas wait until update `tempered_from`, and start as copies of replica 0.
     """
 
     def __init__(
-        self, layers: DenseLayers, units: UnitSource, steps: int, start: torch.Tensor, betas: torch.Tensor
+        self,
+        layers: DenseLayers,
+        units: UnitSource,
+        steps: int,
+        start: torch.Tensor,
+        betas: torch.Tensor,
+        tempered_from: int = 0,
     ) -> None:
         """start: (n_replicas * n_chains, n_visible), replica by replica. betas: from 1 down."""
         self._layers, self._units, self._steps = layers, units, steps
         self._n_replicas, self._n_chains = len(betas), len(start) // len(betas)
         self._betas = betas.repeat_interleave(self._n_chains)[:, None]
+        self._tempered_from = tempered_from
         self.state: Parameters = {"chains": start.clone()}
         self.swap_rate = float("nan")
 
     def negative_phase(self, v: torch.Tensor, x: torch.Tensor, update: int) -> Phase:
-        chains = self.state["chains"]
+        chains = self._moving(update)
+        tempered = len(chains) > self._n_chains
         inputs = self._layers.hidden_inputs(chains)
         shown = chains[: self._n_chains].clone(), torch.tanh(inputs[: self._n_chains])
         for step in range(self._steps):
-            if self._n_replicas > 1:
+            if tempered:
                 self._exchange(chains, inputs, (update + step) % 2)
-            hidden = self._units.draw(self._cooled(inputs))
-            chains = self._units.draw(self._cooled(self._layers.visible_inputs(hidden)))
+            hidden = self._units.draw(self._cooled(inputs, tempered))
+            chains.copy_(self._units.draw(self._cooled(self._layers.visible_inputs(hidden), tempered)))
             if step + 1 < self._steps:
                 inputs = self._layers.hidden_inputs(chains)
-        self.state["chains"] = chains
         return shown
 
-    def _cooled(self, inputs: torch.Tensor) -> torch.Tensor:
-        return inputs if self._n_replicas == 1 else (self._betas * inputs.float()).to(inputs.dtype)
+    def _moving(self, update: int) -> torch.Tensor:
+        """The chains that move at this update, a view of the state."""
+        chains, n = self.state["chains"], self._n_chains
+        if self._n_replicas == 1 or update < self._tempered_from:
+            return chains[:n]
+        if update == self._tempered_from:
+            chains[n:] = chains[:n].repeat(self._n_replicas - 1, 1)
+        return chains
+
+    def _cooled(self, inputs: torch.Tensor, tempered: bool) -> torch.Tensor:
+        return (self._betas * inputs.float()).to(inputs.dtype) if tempered else inputs
 
     def _exchange(self, chains: torch.Tensor, inputs: torch.Tensor, parity: int) -> None:
         """Swaps neighbouring replicas with the Metropolis probability, in place: chains and their inputs."""
@@ -107,8 +124,14 @@ def _unit_input(log_probability: torch.Tensor) -> torch.Tensor:
 
 
 def persistent_chains(
-    layers: DenseLayers, units: UnitSource, steps: int, start: torch.Tensor, n_replicas: int, hottest: float
+    layers: DenseLayers,
+    units: UnitSource,
+    steps: int,
+    start: torch.Tensor,
+    n_replicas: int,
+    hottest: float,
+    tempered_from: int,
 ) -> PersistentChains:
     """All replicas begin at `start`, (n_chains, n_visible); inverse temperatures are evenly spaced."""
     betas = torch.linspace(1.0, hottest if n_replicas > 1 else 1.0, n_replicas, device=start.device)
-    return PersistentChains(layers, units, steps, start.repeat(n_replicas, 1), betas)
+    return PersistentChains(layers, units, steps, start.repeat(n_replicas, 1), betas, tempered_from)

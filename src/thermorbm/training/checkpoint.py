@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +10,24 @@ from thermorbm.dataset import Dataset
 from thermorbm.errors import FileError
 from thermorbm.storage import read_hdf5, write_hdf5
 from thermorbm.training.monitor import History
+from thermorbm.training.origin import data_hash
 from thermorbm.training.trainer import Arrays, Trainer
 
 KIND = "checkpoint"
 
 
-def fingerprint(data: Dataset, trainer: Trainer, seed: int) -> dict[str, Any]:
-    """What determines a run: a checkpoint of any other run must not be continued."""
+def fingerprint(data: Dataset, validation: Dataset | None, trainer: Trainer, seed: int) -> dict[str, Any]:
+    """What determines a run and its history: a checkpoint of any other run must not be continued."""
     return {
-        "data": hashlib.sha256(data.packed.data).hexdigest(),
         "n_sites": data.n_sites,
+        "shape": list(data.lattice.shape) if data.lattice else None,
         "n_hidden": trainer.n_hidden,
         "recipe": trainer.recipe.to_dict(),
         "seed": seed,
         "device": trainer.layers.device.type,
         "precision": str(trainer.layers.dtype).removeprefix("torch."),
+        "data": data_hash(data),
+        "validation": data_hash(validation) if validation else None,
     }
 
 
@@ -36,12 +39,21 @@ def save(path: str | Path, run: dict[str, Any], state: Arrays, history: History)
 def load(path: str | Path, run: dict[str, Any]) -> tuple[Arrays, History]:
     """State and history; FileError if the file belongs to another run, and it says how they differ."""
     arrays, metadata = read_hdf5(path, KIND)
-    saved = metadata.get("run", {})
-    for name, value in run.items():
-        if saved.get(name) != value:
-            raise FileError(
-                path, f"is a checkpoint of another run: its {name} differs", "name another checkpoint file"
-            )
+    for difference in _differences(metadata.get("run", {}), run):
+        problem = f"is a checkpoint of another run: its {difference}"
+        raise FileError(path, problem, "name another checkpoint file")
     columns = {name: array for name, array in arrays.items() if name.startswith("history.")}
     state = {name: array for name, array in arrays.items() if name not in columns}
     return state, {name.removeprefix("history."): array for name, array in columns.items()}
+
+
+def _differences(saved: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:
+    """Where two runs differ, in words."""
+    for name, value in wanted.items():
+        found = saved.get(name)
+        if isinstance(value, Mapping) and isinstance(found, Mapping):
+            yield from (f"{name}'s {difference}" for difference in _differences(found, value))
+        elif found != value and name in ("data", "validation"):
+            yield f"{name} differ"
+        elif found != value:
+            yield f"{name} is {found!r}, not {value!r}"

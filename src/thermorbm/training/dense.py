@@ -51,19 +51,23 @@ class DenseLayers:
         """Mean of h v over data minus its mean over the model's rows, by parameter name, float32.
 
         One product over both phases: the difference is accumulated in float32, so that rounding to bfloat16
-        costs relative to the difference, not to the two nearly equal terms. Rows are weighted on the smaller
-        side by a power of two, which is exact.
+        costs relative to the difference, not to the two nearly equal terms. Where the numbers of rows differ
+        the model's are weighted, which rounds them once more unless the ratio is a power of two.
         """
         weight = len(data_v) / len(model_v)
         v = torch.cat([data_v, model_v])
         h = torch.cat([data_h, -weight * model_h])
         scale = 1 / len(data_v)
         return {
-            "W": torch.mm(h.t(), v).float() * scale,
-            "b": (data_v.float().sum(0) - weight * model_v.float().sum(0)) * scale,
-            "c": (data_h.float().sum(0) - weight * model_h.float().sum(0)) * scale,
+            "W": torch.mm(h.t(), v).float().mul_(scale),
+            "b": (_sum(data_v) - weight * _sum(model_v)) * scale,
+            "c": (_sum(data_h) - weight * _sum(model_h)) * scale,
         }
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """The parameters as NumPy arrays."""
         return {name: tensor.cpu().numpy().copy() for name, tensor in self.parameters.items()}
+
+
+def _sum(rows: torch.Tensor) -> torch.Tensor:
+    return rows.sum(0, dtype=torch.float32)

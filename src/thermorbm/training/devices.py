@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 
 from thermorbm.errors import InputError
@@ -34,3 +37,16 @@ def _has_bf16(device: torch.device) -> bool:
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported())
     return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
+
+
+@contextmanager
+def torch_threads(threads: int | None) -> Iterator[None]:
+    """Inside, torch computes with that many threads; None leaves it as it is."""
+    if threads is not None and threads < 1:
+        raise InputError("threads", threads, "a whole number >= 1")
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads or before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

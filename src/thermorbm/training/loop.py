@@ -3,37 +3,39 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
 from thermorbm.model import RBM
+from thermorbm.storage import check_target
 from thermorbm.training import checkpoint as checkpoints
-from thermorbm.training.devices import choose_device, choose_precision
+from thermorbm.training.devices import choose_device, choose_precision, torch_threads
 from thermorbm.training.monitor import History, Verdict, judge, score
+from thermorbm.training.origin import describe
 from thermorbm.training.recipe import Recipe, choose_recipe
 from thermorbm.training.trainer import Arrays, Trainer
 
 # Configurations scored for each record, and updates between records: together below 5 % of the time.
 MONITORED = 128
 LEAST_STRIDE = 160
+SECONDS_BETWEEN_SIGNS = 0.5
 
 Progress = Callable[["Step"], None]
 
 
 @dataclass(frozen=True)
 class Step:
-    """What a progress display may show."""
+    """What a progress display may show; scores are those of the last record, nan before the first."""
 
     update: int
     n_updates: int
@@ -74,16 +76,17 @@ def train(
     recipe: "fast", "paper" or a Recipe; `changes` set single fields of it, for example zero_bias=True.
     epochs: passes over the data instead of the recipe's number. validation: held-out configurations, scored
     beside the training data. precision: "auto", "fp32" or "bf16" for the matrix products. threads: cores for
-    torch, all by default. checkpoint: a file that is written at every record, and continued from if there.
+    torch, by default as many as torch would use. checkpoint: a file that is written at every record, and
+    continued from if there. progress(step) is called at every record, and about twice a second between them.
     """
     if epochs is not None:
         changes |= {"epochs": epochs, "least_updates": 0}
     chosen = choose_recipe(recipe, changes)
     _check(data, n_hidden, seed, validation)
     where = choose_device(device)
-    with _torch_threads(threads):
-        trainer = Trainer(data, n_hidden, chosen, seed, where, choose_precision(precision, where))
-        return _Run(trainer, data, validation, seed, checkpoint, progress).finish()
+    with torch_threads(threads):
+        trainer = Trainer(data, int(n_hidden), chosen, int(seed), where, choose_precision(precision, where))
+        return _Run(trainer, data, validation, int(seed), checkpoint, progress).finish()
 
 
 class _Run:
@@ -101,9 +104,12 @@ class _Run:
         self._trainer, self._progress = trainer, progress
         self._sets = {"": _some(data)} | ({"validation_": _some(validation)} if validation else {})
         self._path = None if checkpoint is None else Path(checkpoint)
-        self._identity = checkpoints.fingerprint(data, trainer, seed)
+        self._identity = checkpoints.fingerprint(data, validation, trainer, seed)
+        self._origin = describe(data)
         self._history: History = {}
         self._good: Arrays = trainer.state()
+        if self._path is not None:
+            check_target(self._path)
         if self._path is not None and self._path.exists():
             self._good, self._history = checkpoints.load(self._path, self._identity)
             trainer.restore(self._good)
@@ -112,12 +118,19 @@ class _Run:
         trainer = self._trainer
         verdict = self._verdict()
         while not self._is_over(verdict):
-            for _ in range(min(self._stride, trainer.n_updates - trainer.update)):
-                trainer.step()
+            self._advance(min(self._stride, trainer.n_updates - trainer.update))
             verdict = self._record()
         if verdict.status == "diverged":
             trainer.restore(self._good)
         return TrainingResult(trainer.machine(self._provenance(verdict)), self._history, verdict)
+
+    def _advance(self, n_updates: int) -> None:
+        shown = time.monotonic()
+        for _ in range(n_updates):
+            self._trainer.step()
+            if self._progress and time.monotonic() - shown > SECONDS_BETWEEN_SIGNS:
+                self._progress(self._step())
+                shown = time.monotonic()
 
     @property
     def _stride(self) -> int:
@@ -142,10 +155,10 @@ class _Run:
     def _record(self) -> Verdict:
         """Scores the machine; a good one is saved, a bad one is not."""
         try:
-            scores = self._scores()
+            machine = self._trainer.machine()
         except InputError:  # a parameter is not finite
             return Verdict("diverged", float("nan"), float("nan"))
-        for name, value in scores.items():
+        for name, value in self._scores(machine).items():
             self._history[name] = np.append(self._history.get(name, np.empty(0)), value)
         verdict = self._verdict()
         if verdict.status != "diverged":
@@ -153,12 +166,11 @@ class _Run:
             if self._path is not None:
                 checkpoints.save(self._path, self._identity, self._good, self._history)
         if self._progress:
-            self._progress(self._step(scores))
+            self._progress(self._step())
         return verdict
 
-    def _scores(self) -> dict[str, float]:
+    def _scores(self, machine: RBM) -> dict[str, float]:
         trainer = self._trainer
-        machine = trainer.machine()
         columns: dict[str, float] = {
             "update": trainer.update,
             "epoch": trainer.update / trainer.batches.per_epoch,
@@ -169,20 +181,30 @@ class _Run:
             columns |= {prefix + name: value for name, value in asdict(score(machine, v, seed=0)).items()}
         return columns
 
-    def _step(self, scores: dict[str, float]) -> Step:
+    def _step(self) -> Step:
         trainer = self._trainer
-        shown = "validation_" if "validation_" in self._sets else ""
+        prefix = "validation_" if "validation_" in self._sets else ""
         return Step(
             trainer.update,
             trainer.n_updates,
-            scores["epoch"],
-            scores[shown + "pseudo_likelihood"] / trainer.batches.n_sites,
-            scores[shown + "cross_entropy"],
+            trainer.update / trainer.batches.per_epoch,
+            self._last(prefix + "pseudo_likelihood") / trainer.batches.n_sites,
+            self._last(prefix + "cross_entropy"),
         )
+
+    def _last(self, name: str) -> float:
+        """That score at the last record, nan before the first."""
+        return float(self._history[name][-1]) if self._history else float("nan")
 
     def _provenance(self, verdict: Verdict) -> dict[str, Any]:
         history = {name: values.tolist() for name, values in self._history.items()}
-        return {"training": self._identity, "verdict": asdict(verdict), "history": history}
+        return {
+            "training": self._identity,
+            "data": self._origin,
+            "verdict": asdict(verdict),
+            "history": history,
+            "versions": {name: version(name) for name in ("thermorbm", "torch", "numpy", "numba")},
+        }
 
 
 def _check(data: Dataset, n_hidden: int, seed: int, validation: Dataset | None) -> None:
@@ -200,15 +222,3 @@ def _some(data: Dataset) -> NDArray[np.int8]:
     """Evenly spaced configurations, so that a dataset of several temperatures is seen as a whole."""
     rows = np.linspace(0, len(data) - 1, min(MONITORED, len(data))).astype(np.int64)
     return data.select(rows).spins(0, len(rows))
-
-
-@contextmanager
-def _torch_threads(threads: int | None) -> Iterator[None]:
-    if threads is not None and threads < 1:
-        raise InputError("threads", threads, "a whole number >= 1")
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads or os.cpu_count() or 1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -20,11 +20,13 @@ class Recipe:
     learning_rate: on the batch-mean gradient, at the start; for "cosine" it falls to `final_learning_rate` at
     the end. It is multiplied by min(1, reference_hidden / n_hidden) if reference_hidden is not 0.
     gibbs_steps: k of CD-k or PCD-k. persistent: PCD, chains go on from update to update; else CD, chains
-    start at the data. n_replicas > 1: the persistent chains exchange places with hotter ones, at inverse
-    temperatures from 1 down to `hottest` of the machine's own energy. flip, translate: data are used with a
-    random global sign, and randomly shifted along the lattice. modes: stiff directions of the data, found by
-    principal components, along which the gradient is scaled down. zero_bias: b = c = 0. Training ends after
-    `epochs` passes over the data, or `least_updates` if that is more, or when converged if `stop_early`.
+    start at the data. n_chains: persistent chains, 0 for as many as the batch; the batch size over it must
+    be a power of two. n_replicas > 1: from the fraction `tempered_from` of the training on, they exchange
+    places with hotter ones, at inverse temperatures from 1 down to `hottest` of the machine's own energy.
+    flip, translate: data are used with a random global sign, and randomly shifted along the lattice.
+    modes: stiff directions along which the gradient is scaled down, see training.modes. zero_bias: b = c = 0.
+    Training ends after `epochs` passes over the data, or `least_updates` if that is more; with a constant
+    rate and `stop_early` also when it has converged.
     """
 
     name: str
@@ -38,8 +40,10 @@ class Recipe:
     schedule: str = "constant"
     final_learning_rate: float = 0.0
     reference_hidden: int = 0
+    n_chains: int = 0
     n_replicas: int = 1
     hottest: float = 0.8
+    tempered_from: float = 0.0
     flip: bool = False
     translate: bool = False
     modes: int = 0
@@ -52,6 +56,7 @@ class Recipe:
             ("epochs", 1),
             ("batch_size", 1),
             ("gibbs_steps", 1),
+            ("n_chains", 0),
             ("n_replicas", 1),
             ("reference_hidden", 0),
             ("modes", 0),
@@ -65,6 +70,7 @@ class Recipe:
             ("final_learning_rate", 0.0, math.inf),
             ("momentum", 0.0, 1.0),
             ("hottest", 0.0, 1.0),
+            ("tempered_from", 0.0, 1.0),
         ):
             value = getattr(self, name)
             if not isinstance(value, Real) or not low <= float(value) < high:
@@ -75,6 +81,8 @@ class Recipe:
             raise unknown_name("optimizer", self.optimizer, OPTIMIZERS)
         if self.schedule not in SCHEDULES:
             raise unknown_name("schedule", self.schedule, SCHEDULES)
+        if self.n_chains and math.log2(self.batch_size / self.n_chains) % 1:
+            raise InputError("n_chains", self.n_chains, f"batch_size {self.batch_size} over a power of two")
         if self.n_replicas > 1 and not self.persistent:
             raise InputError("n_replicas", self.n_replicas, "1 unless chains are persistent")
 
@@ -97,9 +105,10 @@ RECIPES = {
         Recipe("paper", learning_rate=1e-4, epochs=2000, batch_size=128, gibbs_steps=5),
         Recipe(
             "fast",
-            learning_rate=1e-2,
+            learning_rate=2e-2,
             epochs=12,
             least_updates=3000,
+            modes=16,
             gibbs_steps=1,
             persistent=True,
             schedule="cosine",

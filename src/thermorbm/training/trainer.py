@@ -13,7 +13,7 @@ from thermorbm.dataset import Dataset
 from thermorbm.model import RBM
 from thermorbm.training.batches import Batches
 from thermorbm.training.chains import Chains, DataChains, persistent_chains
-from thermorbm.training.dense import DenseLayers
+from thermorbm.training.dense import DenseLayers, Parameters
 from thermorbm.training.modes import StiffModes
 from thermorbm.training.optimizer import SGD, Adam
 from thermorbm.training.recipe import Recipe
@@ -41,7 +41,9 @@ class Trainer:
         self.units = unit_source(units, device)
         self.batches = Batches(data, recipe.batch_size, batches, recipe.flip, recipe.translate, device, dtype)
         self.n_updates = max(recipe.epochs * self.batches.per_epoch, recipe.least_updates)
-        self.modes = StiffModes(data, recipe.modes, modes, device) if recipe.modes else None
+        self.modes = None
+        if recipe.modes:
+            self.modes = StiffModes(data, recipe.modes, n_hidden, recipe.batch_size, modes, device)
         self.optimizer = self._make_optimizer()
         self.chains = self._make_chains()
 
@@ -49,11 +51,12 @@ class Trainer:
         """One update of the parameters."""
         v = self.batches.batch(self.update)
         x = self.layers.hidden_inputs(v)
-        gradient = self.layers.gradient(v, torch.tanh(x), *self.chains.negative_phase(v, x, self.update))
+        means = torch.tanh(x)
+        gradient = self.layers.gradient(v, means, *self.chains.negative_phase(v, x, self.update))
         if self.recipe.zero_bias:
             gradient = {"W": gradient["W"]}
         if self.modes:
-            gradient["W"] = self.modes.soften(gradient["W"])
+            gradient["W"] = self.modes.soften(gradient["W"], means, self.update)
         self.optimizer.step(gradient, self.rate, self.update)
         self.layers.refresh()
         self.distance += self.rate
@@ -70,27 +73,30 @@ class Trainer:
 
     def state(self) -> Arrays:
         """All that is needed to go on, as named arrays."""
-        tensors = {
-            **{f"parameter.{name}": t for name, t in self.layers.parameters.items()},
-            **{f"optimizer.{name}": t for name, t in self.optimizer.state.items()},
-            **{f"chains.{name}": t.to(torch.int8) for name, t in self.chains.state.items()},
+        arrays: Arrays = {
+            f"{part}.{name}": _array(tensor)
+            for part, tensors in self._parts().items()
+            for name, tensor in tensors.items()
         }
-        arrays: Arrays = {name: tensor.cpu().numpy().copy() for name, tensor in tensors.items()}
         progress = np.array([self.update, self.distance])
         return {**arrays, "units": np.array(self.units.state), "progress": progress}
 
     def restore(self, arrays: Arrays) -> None:
         """Puts back what `state` gave."""
-        for prefix, tensors in (
-            ("parameter", self.layers.parameters),
-            ("optimizer", self.optimizer.state),
-            ("chains", self.chains.state),
-        ):
+        for part, tensors in self._parts().items():
             for name, tensor in tensors.items():
-                tensor.copy_(torch.from_numpy(np.array(arrays[f"{prefix}.{name}"])))
+                tensor.copy_(torch.from_numpy(np.array(arrays[f"{part}.{name}"])))
         self.units.state = np.array(arrays["units"])
         self.update, self.distance = int(arrays["progress"][0]), float(arrays["progress"][1])
         self.layers.refresh()
+
+    def _parts(self) -> dict[str, Parameters]:
+        return {
+            "parameter": self.layers.parameters,
+            "optimizer": self.optimizer.state,
+            "chains": self.chains.state,
+            "modes": self.modes.state if self.modes else {},
+        }
 
     def _make_optimizer(self) -> SGD | Adam:
         parameters = self.layers.parameters
@@ -102,8 +108,19 @@ class Trainer:
             return DataChains(self.layers, self.units, recipe.gibbs_steps)
         start = self.batches.batch(self.n_updates)  # a batch that training itself does not come to
         return persistent_chains(
-            self.layers, self.units, recipe.gibbs_steps, start, recipe.n_replicas, recipe.hottest
+            self.layers,
+            self.units,
+            recipe.gibbs_steps,
+            start[: recipe.n_chains or recipe.batch_size],
+            recipe.n_replicas,
+            recipe.hottest,
+            round(recipe.tempered_from * self.n_updates),
         )
+
+
+def _array(tensor: torch.Tensor) -> NDArray[Any]:
+    """A copy in a type that NumPy has; bfloat16 tensors hold units, which fit int8."""
+    return tensor.to(torch.int8 if tensor.dtype == torch.bfloat16 else tensor.dtype).cpu().numpy().copy()
 
 
 def glorot_normal(n_hidden: int, n_visible: int, seed: SeedSequence) -> Arrays:
