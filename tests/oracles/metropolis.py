@@ -24,18 +24,18 @@ class Xoroshiro:
         return word
 
 
+REFUSAL_BITS = 4
+FREE = 2**64 - 2 ** (64 - REFUSAL_BITS)  # the threshold of flips that cost nothing: 15/16
+
+
 def draw_uniforms(generators, thresholds, first_bits):
     """One 64-bit uniform per replica, drawn from the top; bits that no replica needs are not drawn (left 0).
 
-    generators: one per word of 64 replicas. thresholds: one integer per replica, None where none is needed.
+    generators: one per word of 64 replicas. thresholds: one integer per replica.
     """
     uniforms = [0] * (64 * len(generators))
     for bit in range(64):
-        prefix = 63 - bit + 1
-        undecided = any(
-            t is not None and u >> prefix == t >> prefix for u, t in zip(uniforms, thresholds, strict=True)
-        )
-        if bit >= first_bits and not undecided:
+        if bit >= first_bits and not _any_undecided(uniforms, thresholds, bit):
             break
         for index, generator in enumerate(generators):
             word = generator.word()
@@ -44,18 +44,18 @@ def draw_uniforms(generators, thresholds, first_bits):
     return uniforms
 
 
-def sweep(spins, lattice, acceptance, generators, lottery, order, first_bits):
+def _any_undecided(uniforms, thresholds, n_bits):
+    """Whether the first n_bits leave some comparison open; free flips are decided after REFUSAL_BITS."""
+    rest = 64 - n_bits
+    return any(t != FREE and u >> rest == t >> rest for u, t in zip(uniforms, thresholds, strict=True))
+
+
+def sweep(spins, lattice, acceptance, generators, order, first_bits):
     """One sweep in place. spins: replicas, each a list of +-1; acceptance: {cost: 64-bit threshold}."""
-    skip = 0
-    for place, site in enumerate(order):
-        if place % 64 == 0:
-            skip = lottery.word() & lottery.word() & lottery.word() & lottery.word()
-        left_out, skip = skip & 1, skip >> 1
-        if left_out:
-            continue
+    for site in order:
         costs = [2 * s[site] * sum(s[n] for n in lattice.neighbours[site]) for s in spins]
-        thresholds = [acceptance[cost] if cost > 0 else None for cost in costs]
+        thresholds = [acceptance[cost] if cost > 0 else FREE for cost in costs]
         uniforms = draw_uniforms(generators, thresholds, first_bits)
         for replica, (u, threshold) in enumerate(zip(uniforms, thresholds, strict=True)):
-            if threshold is None or u < threshold:
+            if u < threshold:
                 spins[replica][site] *= -1

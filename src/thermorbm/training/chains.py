@@ -42,6 +42,10 @@ class PersistentChains:
     Replica r samples p(v, h)^beta_r, beta_0 = 1; only replica 0 is shown to the gradient. Its configurations
     enter the gradient before they move, so that their hidden inputs are computed once, with current weights.
     The hotter replicas wait until update `tempered_from`, and start as copies of replica 0.
+
+    Every update `n_fresh` chains of the hottest replica that moves are replaced by data, in turn. Chains of
+    an ordered machine never change the sign of m, and if their share of signs is not that of the data the
+    biases grow without end; fresh chains keep the share right.
     """
 
     def __init__(
@@ -52,17 +56,19 @@ class PersistentChains:
         start: torch.Tensor,
         betas: torch.Tensor,
         tempered_from: int = 0,
+        n_fresh: int = 0,
     ) -> None:
         """start: (n_replicas * n_chains, n_visible), replica by replica. betas: from 1 down."""
         self._layers, self._units, self._steps = layers, units, steps
         self._n_replicas, self._n_chains = len(betas), len(start) // len(betas)
         self._betas = betas.repeat_interleave(self._n_chains)[:, None]
-        self._tempered_from = tempered_from
+        self._tempered_from, self._n_fresh = tempered_from, n_fresh
         self.state: Parameters = {"chains": start.clone()}
         self.swap_rate = float("nan")
 
     def negative_phase(self, v: torch.Tensor, x: torch.Tensor, update: int) -> Phase:
         chains = self._moving(update)
+        self._replace_some(chains[-self._n_chains :], v, update)
         tempered = len(chains) > self._n_chains
         inputs = self._layers.hidden_inputs(chains)
         shown = chains[: self._n_chains].clone(), torch.tanh(inputs[: self._n_chains])
@@ -74,6 +80,10 @@ class PersistentChains:
             if step + 1 < self._steps:
                 inputs = self._layers.hidden_inputs(chains)
         return shown
+
+    def _replace_some(self, chains: torch.Tensor, v: torch.Tensor, update: int) -> None:
+        places = (update * self._n_fresh + torch.arange(self._n_fresh)) % self._n_chains
+        chains[places] = v[: self._n_fresh]
 
     def _moving(self, update: int) -> torch.Tensor:
         """The chains that move at this update, a view of the state."""
@@ -131,7 +141,10 @@ def persistent_chains(
     n_replicas: int,
     hottest: float,
     tempered_from: int,
+    chain_life: int,
 ) -> PersistentChains:
     """All replicas begin at `start`, (n_chains, n_visible); inverse temperatures are evenly spaced."""
     betas = torch.linspace(1.0, hottest if n_replicas > 1 else 1.0, n_replicas, device=start.device)
-    return PersistentChains(layers, units, steps, start.repeat(n_replicas, 1), betas, tempered_from)
+    n_fresh = -(-len(start) // chain_life) if chain_life else 0
+    everywhere = start.repeat(n_replicas, 1)
+    return PersistentChains(layers, units, steps, everywhere, betas, tempered_from, n_fresh)

@@ -33,7 +33,7 @@ def fingerprint(data: Dataset, validation: Dataset | None, trainer: Trainer, see
 
 def save(path: str | Path, run: dict[str, Any], state: Arrays, history: History) -> None:
     columns = {f"history.{name}": values for name, values in history.items()}
-    write_hdf5(path, KIND, {**state, **columns}, {"run": run})
+    write_hdf5(path, KIND, {**state, **columns}, {"run": run, "history": list(history)})
 
 
 def load(path: str | Path, run: dict[str, Any]) -> tuple[Arrays, History]:
@@ -42,9 +42,8 @@ def load(path: str | Path, run: dict[str, Any]) -> tuple[Arrays, History]:
     for difference in _differences(metadata.get("run", {}), run):
         problem = f"is a checkpoint of another run: its {difference}"
         raise FileError(path, problem, "name another checkpoint file")
-    columns = {name: array for name, array in arrays.items() if name.startswith("history.")}
-    state = {name: array for name, array in arrays.items() if name not in columns}
-    return state, {name.removeprefix("history."): array for name, array in columns.items()}
+    history = {name: arrays.pop(f"history.{name}") for name in metadata["history"]}
+    return arrays, history
 
 
 def _differences(saved: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from thermorbm.model import RBM
 from thermorbm.storage import check_target
 from thermorbm.training import checkpoint as checkpoints
 from thermorbm.training.devices import choose_device, choose_precision, torch_threads
-from thermorbm.training.monitor import History, Verdict, judge, score
+from thermorbm.training.monitor import NO_SCORES, History, Verdict, judge, score
 from thermorbm.training.origin import describe
 from thermorbm.training.recipe import Recipe, choose_recipe
 from thermorbm.training.trainer import Arrays, Trainer
@@ -46,7 +46,12 @@ class Step:
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """rbm: the machine. history: columns, one entry per record. verdict: converged or not, and the drift."""
+    """rbm: the machine. verdict: converged or not, and the drift.
+
+    history: columns by name, one entry per record: update, epoch, distance (sum of learning rates over
+    updates), rate, and the fields of Scores for training configurations, and for held-out ones with the
+    prefix "validation_". If training diverged, its last record is the bad one and rbm the last good machine.
+    """
 
     rbm: RBM
     history: History
@@ -134,9 +139,11 @@ class _Run:
 
     @property
     def _stride(self) -> int:
-        """Updates between records: whole epochs."""
+        """Updates between records: whole epochs, or a whole part of one."""
         per_epoch = self._trainer.batches.per_epoch
-        return per_epoch * math.ceil(LEAST_STRIDE / per_epoch)
+        if per_epoch < LEAST_STRIDE:
+            return per_epoch * math.ceil(LEAST_STRIDE / per_epoch)
+        return math.ceil(per_epoch / (per_epoch // LEAST_STRIDE))
 
     def _is_over(self, verdict: Verdict) -> bool:
         trainer = self._trainer
@@ -154,11 +161,7 @@ class _Run:
 
     def _record(self) -> Verdict:
         """Scores the machine; a good one is saved, a bad one is not."""
-        try:
-            machine = self._trainer.machine()
-        except InputError:  # a parameter is not finite
-            return Verdict("diverged", float("nan"), float("nan"))
-        for name, value in self._scores(machine).items():
+        for name, value in self._scores().items():
             self._history[name] = np.append(self._history.get(name, np.empty(0)), value)
         verdict = self._verdict()
         if verdict.status != "diverged":
@@ -169,7 +172,8 @@ class _Run:
             self._progress(self._step())
         return verdict
 
-    def _scores(self, machine: RBM) -> dict[str, float]:
+    def _scores(self) -> dict[str, float]:
+        """One row of the history; scores are nan where a parameter is not finite."""
         trainer = self._trainer
         columns: dict[str, float] = {
             "update": trainer.update,
@@ -178,7 +182,8 @@ class _Run:
             "rate": trainer.rate,
         }
         for prefix, v in self._sets.items():
-            columns |= {prefix + name: value for name, value in asdict(score(machine, v, seed=0)).items()}
+            scores = score(trainer.machine(), v, seed=0) if trainer.is_finite else NO_SCORES
+            columns |= {prefix + name: value for name, value in asdict(scores).items()}
         return columns
 
     def _step(self) -> Step:

@@ -28,6 +28,9 @@ class Scores:
     visible_energy: float
 
 
+NO_SCORES = Scores(float("nan"), float("nan"), float("nan"), float("nan"))
+
+
 def score(machine: Machine, v: NDArray[np.int8], seed: int) -> Scores:
     """Scores of a machine on configurations v, (n, n_visible)."""
     likelihood = machine.pseudo_likelihood(v)
@@ -53,7 +56,7 @@ class Verdict:
 
 
 def judge(history: Mapping[str, NDArray[np.float64]], n_visible: int) -> Verdict:
-    """Fits L~ = constant + a rate + b ln(distance) over the second half of the distance walked.
+    """Fits L~ = constant + a rate + b ln(distance) over the second half of the updates.
 
     Distance is the sum of learning rates over updates: per epoch a small rate looks flat long before it has
     arrived, per distance it does not. The term in the rate is the noise of the walk, which a falling rate
@@ -64,7 +67,8 @@ def judge(history: Mapping[str, NDArray[np.float64]], n_visible: int) -> Verdict
     if not np.all(np.isfinite(likelihood)) or likelihood[-1] > HOPELESS:
         return Verdict("diverged", float("nan"), float("nan"))
     distance, rate = np.asarray(history["distance"]), np.asarray(history["rate"])
-    recent = distance >= distance[-1] / 2
+    updates = np.asarray(history["update"])
+    recent = updates >= updates[-1] / 2
     if recent.sum() < 6:
         return Verdict("not converged", float("nan"), float("nan"))
     terms = [np.log(distance[recent]), np.ones(recent.sum())]

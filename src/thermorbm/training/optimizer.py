@@ -16,12 +16,12 @@ class SGD:
         self._parameters, self._momentum = parameters, momentum
         self.state: Parameters = {}
         if momentum:
-            self.state = {f"velocity/{name}": torch.zeros_like(p) for name, p in parameters.items()}
+            self.state = {f"velocity.{name}": torch.zeros_like(p) for name, p in parameters.items()}
 
     def step(self, gradient: Parameters, rate: float, update: int) -> None:
         for name, g in gradient.items():
             if self._momentum:
-                g = self.state[f"velocity/{name}"].lerp_(g, 1 - self._momentum)
+                g = self.state[f"velocity.{name}"].lerp_(g, 1 - self._momentum)
             self._parameters[name].add_(g, alpha=rate)
 
 
@@ -31,14 +31,14 @@ class Adam:
     def __init__(self, parameters: Parameters) -> None:
         self._parameters = parameters
         self.state: Parameters = {
-            f"{moment}/{name}": torch.zeros_like(p)
+            f"{moment}.{name}": torch.zeros_like(p)
             for moment in ("mean", "square")
             for name, p in parameters.items()
         }
 
     def step(self, gradient: Parameters, rate: float, update: int) -> None:
         for name, g in gradient.items():
-            mean = self.state[f"mean/{name}"].lerp_(g, 1 - ADAM_MEAN)
-            square = self.state[f"square/{name}"].lerp_(g * g, 1 - ADAM_SQUARE)
+            mean = self.state[f"mean.{name}"].lerp_(g, 1 - ADAM_MEAN)
+            square = self.state[f"square.{name}"].lerp_(g * g, 1 - ADAM_SQUARE)
             size = (square / (1 - ADAM_SQUARE ** (update + 1))).sqrt_().add_(ADAM_SMALL)
             self._parameters[name].addcdiv_(mean, size, value=rate / (1 - ADAM_MEAN ** (update + 1)))

@@ -21,10 +21,12 @@ class Recipe:
     the end. It is multiplied by min(1, reference_hidden / n_hidden) if reference_hidden is not 0.
     gibbs_steps: k of CD-k or PCD-k. persistent: PCD, chains go on from update to update; else CD, chains
     start at the data. n_chains: persistent chains, 0 for as many as the batch; the batch size over it must
-    be a power of two. n_replicas > 1: from the fraction `tempered_from` of the training on, they exchange
+    be a power of two. chain_life: updates after which a persistent chain is replaced by data, 0 for never.
+    n_replicas > 1: from the fraction `tempered_from` of the training on, they exchange
     places with hotter ones, at inverse temperatures from 1 down to `hottest` of the machine's own energy.
     flip, translate: data are used with a random global sign, and randomly shifted along the lattice.
     modes: stiff directions along which the gradient is scaled down, see training.modes. zero_bias: b = c = 0.
+    bias_rate: learning rate of b and c over that of W.
     Training ends after `epochs` passes over the data, or `least_updates` if that is more; with a constant
     rate and `stop_early` also when it has converged.
     """
@@ -41,6 +43,7 @@ class Recipe:
     final_learning_rate: float = 0.0
     reference_hidden: int = 0
     n_chains: int = 0
+    chain_life: int = 0
     n_replicas: int = 1
     hottest: float = 0.8
     tempered_from: float = 0.0
@@ -48,6 +51,7 @@ class Recipe:
     translate: bool = False
     modes: int = 0
     zero_bias: bool = False
+    bias_rate: float = 1.0
     least_updates: int = 0
     stop_early: bool = True
 
@@ -57,6 +61,7 @@ class Recipe:
             ("batch_size", 1),
             ("gibbs_steps", 1),
             ("n_chains", 0),
+            ("chain_life", 0),
             ("n_replicas", 1),
             ("reference_hidden", 0),
             ("modes", 0),
@@ -65,23 +70,27 @@ class Recipe:
             value = getattr(self, name)
             if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
                 raise InputError(name, value, f"a whole number >= {least}")
+            object.__setattr__(self, name, int(value))
         for name, low, high in (
             ("learning_rate", 0.0, math.inf),
             ("final_learning_rate", 0.0, math.inf),
             ("momentum", 0.0, 1.0),
             ("hottest", 0.0, 1.0),
             ("tempered_from", 0.0, 1.0),
+            ("bias_rate", 0.0, math.inf),
         ):
             value = getattr(self, name)
             if not isinstance(value, Real) or not low <= float(value) < high:
                 raise InputError(name, value, f"a number in [{low:g}, {high:g})")
+            object.__setattr__(self, name, float(value))
         if self.learning_rate == 0:
             raise InputError("learning_rate", self.learning_rate, "> 0")
         if self.optimizer not in OPTIMIZERS:
             raise unknown_name("optimizer", self.optimizer, OPTIMIZERS)
         if self.schedule not in SCHEDULES:
             raise unknown_name("schedule", self.schedule, SCHEDULES)
-        if self.n_chains and math.log2(self.batch_size / self.n_chains) % 1:
+        ratio = self.batch_size / self.n_chains if self.n_chains else 1
+        if ratio < 1 or math.log2(ratio) % 1:
             raise InputError("n_chains", self.n_chains, f"batch_size {self.batch_size} over a power of two")
         if self.n_replicas > 1 and not self.persistent:
             raise InputError("n_replicas", self.n_replicas, "1 unless chains are persistent")
@@ -105,7 +114,7 @@ RECIPES = {
         Recipe("paper", learning_rate=1e-4, epochs=2000, batch_size=128, gibbs_steps=5),
         Recipe(
             "fast",
-            learning_rate=2e-2,
+            learning_rate=4e-2,
             epochs=12,
             least_updates=3000,
             modes=16,
@@ -114,7 +123,8 @@ RECIPES = {
             schedule="cosine",
             final_learning_rate=1e-5,
             reference_hidden=400,
-            flip=True,
+            chain_life=128,
+            bias_rate=0.05,
         ),
     )
 }

@@ -41,6 +41,7 @@ class Trainer:
         self.units = unit_source(units, device)
         self.batches = Batches(data, recipe.batch_size, batches, recipe.flip, recipe.translate, device, dtype)
         self.n_updates = max(recipe.epochs * self.batches.per_epoch, recipe.least_updates)
+        self._first_rate = recipe.rate(0.0, n_hidden)
         self.modes = None
         if recipe.modes:
             self.modes = StiffModes(data, recipe.modes, n_hidden, recipe.batch_size, modes, device)
@@ -55,8 +56,11 @@ class Trainer:
         gradient = self.layers.gradient(v, means, *self.chains.negative_phase(v, x, self.update))
         if self.recipe.zero_bias:
             gradient = {"W": gradient["W"]}
+        else:
+            gradient["b"] *= self.recipe.bias_rate
+            gradient["c"] *= self.recipe.bias_rate
         if self.modes:
-            gradient["W"] = self.modes.soften(gradient["W"], means, self.update)
+            gradient["W"] = self.modes.soften(gradient["W"], v, means, self._first_rate, self.update)
         self.optimizer.step(gradient, self.rate, self.update)
         self.layers.refresh()
         self.distance += self.rate
@@ -66,6 +70,10 @@ class Trainer:
     def rate(self) -> float:
         """Learning rate of the next update."""
         return self.recipe.rate(self.update / self.n_updates, self.n_hidden)
+
+    @property
+    def is_finite(self) -> bool:
+        return all(bool(torch.isfinite(tensor).all()) for tensor in self.layers.parameters.values())
 
     def machine(self, provenance: dict[str, Any] | None = None) -> RBM:
         """The machine as it is now; raises InputError if a parameter is not finite."""
@@ -115,6 +123,7 @@ class Trainer:
             recipe.n_replicas,
             recipe.hottest,
             round(recipe.tempered_from * self.n_updates),
+            recipe.chain_life,
         )
 
 

@@ -1,0 +1,104 @@
+"""Recipes: the paper's numbers, rates at every stage, and fields that are refused."""
+
+import json
+import math
+
+import pytest
+
+from thermorbm.errors import InputError
+from thermorbm.training import RECIPES, Recipe
+from thermorbm.training.recipe import choose_recipe
+
+GOOD = {"name": "mine", "learning_rate": 0.01, "epochs": 3}
+
+
+def test_the_papers_recipe():
+    paper = RECIPES["paper"]
+    assert (paper.learning_rate, paper.batch_size, paper.gibbs_steps) == (1e-4, 128, 5)
+    assert (paper.optimizer, paper.momentum, paper.schedule) == ("sgd", 0.0, "constant")
+    assert (paper.persistent, paper.flip, paper.translate, paper.zero_bias) == (False,) * 4
+    assert (paper.n_replicas, paper.modes, paper.reference_hidden) == (1, 0, 0)
+    assert 100 <= paper.epochs <= 2000
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_named_recipes_can_be_stored(name):
+    recipe = RECIPES[name]
+    assert recipe.name == name
+    assert Recipe(**json.loads(json.dumps(recipe.to_dict()))) == recipe
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"learning_rate": -1e-4}, r"learning_rate must be .*, got -0.0001"),
+        ({"learning_rate": 0}, "learning_rate must be > 0, got 0"),
+        ({"learning_rate": math.nan}, "learning_rate must be .*, got nan"),
+        ({"learning_rate": math.inf}, "learning_rate must be .*, got inf"),
+        ({"learning_rate": "1e-4"}, "learning_rate must be .*, got '1e-4'"),
+        ({"final_learning_rate": -1.0}, "final_learning_rate must be"),
+        ({"epochs": 0}, "epochs must be a whole number >= 1, got 0"),
+        ({"epochs": 1.5}, "epochs must be a whole number >= 1, got 1.5"),
+        ({"epochs": True}, "epochs must be a whole number >= 1, got True"),
+        ({"batch_size": 0}, "batch_size must be a whole number >= 1"),
+        ({"gibbs_steps": 0}, "gibbs_steps must be a whole number >= 1"),
+        ({"n_replicas": 0}, "n_replicas must be a whole number >= 1"),
+        ({"n_replicas": 4}, "n_replicas must be 1 unless chains are persistent, got 4"),
+        ({"n_chains": -1}, "n_chains must be a whole number >= 0"),
+        ({"n_chains": 100}, "n_chains must be batch_size 128 over a power of two, got 100"),
+        ({"n_chains": 256}, "n_chains must be batch_size 128 over a power of two, got 256"),
+        ({"chain_life": -1}, "chain_life must be a whole number >= 0"),
+        ({"bias_rate": -1.0}, "bias_rate must be"),
+        ({"reference_hidden": -1}, "reference_hidden must be a whole number >= 0"),
+        ({"modes": -1}, "modes must be a whole number >= 0"),
+        ({"least_updates": -1}, "least_updates must be a whole number >= 0"),
+        ({"momentum": 1.0}, r"momentum must be a number in \[0, 1\), got 1.0"),
+        ({"momentum": -0.1}, "momentum must be"),
+        ({"hottest": 1.0}, "hottest must be"),
+        ({"tempered_from": 1.0}, "tempered_from must be"),
+        ({"optimizer": "adm"}, "optimizer must be one of sgd, adam, got 'adm'; did you mean 'adam'"),
+        (
+            {"schedule": "cosin"},
+            "schedule must be one of constant, cosine, got 'cosin'; did you mean 'cosine'",
+        ),
+    ],
+)
+def test_bad_fields(changes, message):
+    for make in (lambda: Recipe(**(GOOD | changes)), lambda: choose_recipe("paper", changes)):
+        with pytest.raises(InputError, match=message) as caught:
+            make()
+        assert "\n" not in str(caught.value)
+
+
+def test_unknown_names():
+    with pytest.raises(
+        InputError, match="recipe must be one of paper, fast, got 'papre'; did you mean 'paper'"
+    ):
+        choose_recipe("papre")
+    with pytest.raises(InputError, match="got 'learning_rat'; did you mean 'learning_rate'"):
+        choose_recipe("fast", {"learning_rat": 0.1})
+    with pytest.raises(InputError, match="recipe must be a name or a Recipe, got 3"):
+        choose_recipe(3)
+
+
+def test_changes_make_another_recipe():
+    changed = choose_recipe("paper", {"momentum": 0.5, "zero_bias": True})
+    assert (changed.momentum, changed.zero_bias, changed.learning_rate) == (0.5, True, 1e-4)
+    assert RECIPES["paper"].momentum == 0
+    mine = Recipe(**GOOD)
+    assert choose_recipe(mine) == mine
+
+
+def test_rates():
+    constant = Recipe(**GOOD)
+    cosine = Recipe(**GOOD, schedule="cosine", final_learning_rate=0.001)
+    for progress in (0.0, 0.5, 1.0):
+        assert constant.rate(progress, n_hidden=400) == 0.01
+    assert cosine.rate(0.0, 400) == pytest.approx(0.01)
+    assert cosine.rate(0.5, 400) == pytest.approx(0.0055)
+    assert cosine.rate(1.0, 400) == pytest.approx(0.001)
+
+
+def test_large_machines_take_smaller_steps():
+    recipe = Recipe(**GOOD, reference_hidden=400)
+    assert [recipe.rate(0.3, n) for n in (100, 400, 800, 2500)] == pytest.approx([0.01, 0.01, 0.005, 0.0016])
