@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -154,6 +155,21 @@ def test_an_interrupt_is_one_line(capsys, monkeypatch):
     monkeypatch.setattr(api, "sample", interrupt)
     assert run(sample_arguments()) == 130
     assert capsys.readouterr() == ("", "error: interrupted\n")
+    assert os.listdir() == []
+
+
+def test_ctrl_c_ends_two_busy_threads_soon():
+    """A lattice that would take hours, interrupted once its threads are at work."""
+    command = [sys.executable, "-m", "thermorbm", *sample_arguments(shape="256x256", n="2000", threads="2")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr.readline().startswith("equilibrate")
+    process.send_signal(signal.SIGINT)
+    start = time.monotonic()
+    out, err = process.communicate(timeout=60)
+    assert time.monotonic() - start < 10  # one second on an idle machine
+    assert (process.returncode, out) == (130, "")
+    assert err.splitlines()[-1] == "error: interrupted"
+    assert "Traceback" not in err
     assert os.listdir() == []
 
 

@@ -5,19 +5,38 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from thermorbm import exact
+    from thermorbm.analysis import analyse
     from thermorbm.api import sample
     from thermorbm.dataset import Dataset
     from thermorbm.lattice import Lattice
+    from thermorbm.machines import generate, hold_out
     from thermorbm.model import RBM
+    from thermorbm.training import Recipe, train
 
-__all__ = ["RBM", "Dataset", "Lattice", "exact", "sample"]
+__all__ = [
+    "RBM",
+    "Dataset",
+    "Lattice",
+    "Recipe",
+    "analyse",
+    "exact",
+    "generate",
+    "hold_out",
+    "sample",
+    "train",
+]
 
 # Imported on first use, so that `thermorbm --help` does not wait for the compilers.
 _HOMES = {
     "Dataset": "thermorbm.dataset",
     "Lattice": "thermorbm.lattice",
     "RBM": "thermorbm.model",
+    "Recipe": "thermorbm.training",
+    "analyse": "thermorbm.analysis",
+    "generate": "thermorbm.machines",
+    "hold_out": "thermorbm.machines",
     "sample": "thermorbm.api",
+    "train": "thermorbm.training",
 }
 
 

@@ -27,7 +27,8 @@ def sample(
     """Independent, certified Boltzmann samples of the Ising model at `temperature` (units of J/k_B).
 
     method: "metropolis" (multispin-coded single flips), "swendsen-wang" or "wolff". sector: "symmetric" gives
-    every sample a random global sign, "positive" makes m > 0, a number in [0, 1] is the fraction with m > 0.
+    every sample a random global sign, "positive" makes m >= 0, a number in [0, 1] is the probability of m > 0
+    (where m is not 0).
     threads: cores to use, all by default. progress(stage, done, total) is called now and then. The result
     depends on nothing but the first six arguments. A certificate that fails raises a CertificateWarning and
     stays with the dataset.
@@ -35,7 +36,8 @@ def sample(
     result = draw(lattice, temperature, n_samples, seed, method, sector, threads, progress)
     if not result.certificate.passed:
         warnings.warn("; ".join(result.certificate.failures), CertificateWarning, stacklevel=2)
-    provenance = {"seed": int(seed), "method": method, "sector": sector, "versions": _versions()}
+    side = sector if isinstance(sector, str) else float(sector)
+    provenance = {"seed": int(seed), "method": method, "sector": side, "versions": _versions()}
     return Dataset(result.packed, lattice, temperature, provenance, result.certificate)
 
 

@@ -4,7 +4,7 @@ import time
 import numpy as np
 import pytest
 
-from oracles.transfer_matrix import density_of_states
+from oracles.transfer_matrix import density_of_states, ring_of_rows_energy
 from thermorbm.errors import InputError
 from thermorbm.exact import (
     LARGEST_SIDE,
@@ -12,6 +12,7 @@ from thermorbm.exact import (
     energy_distribution,
     enumerated_energy_distribution,
     kaufman,
+    ring_energy_distribution,
 )
 from thermorbm.lattice import Lattice
 
@@ -55,6 +56,34 @@ def test_agrees_with_enumeration(side, temperature):
     found = energy_distribution(side, temperature)
     np.testing.assert_array_equal(found.energies, counted.energies)
     np.testing.assert_allclose(found.probabilities, counted.probabilities, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2), (2, 10), (3, 5), (3, 6), (4, 5)])
+@pytest.mark.parametrize("temperature", TEMPERATURES)
+def test_rectangles_agree_with_enumeration(shape, temperature):
+    counted = enumerated_energy_distribution(Lattice(shape), temperature)
+    found = energy_distribution(shape, temperature)
+    np.testing.assert_array_equal(found.energies, counted.energies)
+    np.testing.assert_allclose(found.probabilities, counted.probabilities, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("n_sites", [2, 3, 7, 20])
+@pytest.mark.parametrize("temperature", TEMPERATURES)
+def test_rings_agree_with_enumeration(n_sites, temperature):
+    counted = enumerated_energy_distribution(Lattice((n_sites,)), temperature)
+    found = ring_energy_distribution(n_sites, temperature)
+    np.testing.assert_array_equal(found.energies, counted.energies)
+    np.testing.assert_allclose(found.probabilities, counted.probabilities, rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize("temperature", [0.3, 1.0, 2.3, 5.0, 50.0])
+@pytest.mark.parametrize("shape", [(2, 40_000), (3, 1000), (8, 8000)])
+def test_long_tori_are_stable(shape, temperature):
+    """Energy per spin against that of a ring of rows, by the largest eigenvalues of its transfer matrix."""
+    found = energy_distribution(shape, temperature)
+    assert found.probabilities.sum() == pytest.approx(1, abs=1e-13)
+    wanted = ring_of_rows_energy(*shape, temperature)
+    assert found.mean / math.prod(shape) == pytest.approx(wanted, rel=1e-10)
 
 
 def test_counts_of_beale_on_32_x_32():

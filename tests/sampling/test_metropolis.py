@@ -9,7 +9,7 @@ from oracles import metropolis as oracle
 from thermorbm.lattice import Lattice
 from thermorbm.sampling.blocks import MetropolisBlock
 from thermorbm.sampling.generators import generator_state, next_uniform, next_word
-from thermorbm.sampling.metropolis import FIRST_BITS, SKIP_PROBABILITY, acceptance_bits, update_order
+from thermorbm.sampling.metropolis import FIRST_BITS, REFUSAL_PROBABILITY, acceptance_bits, update_order
 from thermorbm.sampling.registers import REPLICAS, WORDS
 
 
@@ -21,10 +21,11 @@ def _spins(block):
 
 def _threshold(cost, temperature):
     with mpmath.workdps(60):
-        return int(mpmath.floor(mpmath.exp(-mpmath.mpf(cost) / mpmath.mpf(temperature)) * 2**64))
+        ratio = mpmath.exp(-mpmath.mpf(cost) / mpmath.mpf(temperature))
+        return int(mpmath.floor(ratio * (1 - mpmath.mpf(REFUSAL_PROBABILITY)) * 2**64))
 
 
-@pytest.mark.parametrize("temperature", [0.25, 2.269, 1e3])
+@pytest.mark.parametrize("temperature", [0.25, 2.269, 1e3, 1e80])
 @pytest.mark.parametrize("dimension", [1, 2, 3])
 def test_acceptance_is_exact_to_64_bits(temperature, dimension):
     lattice = Lattice((4,) * dimension)
@@ -48,11 +49,10 @@ def test_sweep_equals_the_oracle_bit_for_bit(shape, temperature):
     block = MetropolisBlock(lattice, temperature, SeedSequence(3), np.arange(REPLICAS) % 2 == 0)
     spins = _spins(block).tolist()
     generators = [oracle.Xoroshiro(*block._generator[:, word]) for word in range(WORDS)]
-    lottery = oracle.Xoroshiro(*block._lottery)
     acceptance = {int(c): _threshold(int(c), temperature) for c in lattice.flip_costs if c > 0}
     block.advance(2)
     for _ in range(2):
-        oracle.sweep(spins, lattice, acceptance, generators, lottery, update_order(lattice), FIRST_BITS)
+        oracle.sweep(spins, lattice, acceptance, generators, update_order(lattice), FIRST_BITS)
     np.testing.assert_array_equal(_spins(block), spins)
 
 
@@ -92,6 +92,15 @@ def test_overlap_of_replicas_has_the_variance_of_independent_ones():
         assert error < 0.05 * wanted  # sharp enough to see a coupling of a few per cent
 
 
+def test_replicas_that_start_alike_part_even_where_nearly_every_flip_is_accepted():
+    lattice = Lattice((32, 32))
+    block = MetropolisBlock(lattice, 1000.0, SeedSequence(1), np.zeros(REPLICAS, np.bool_))
+    block.advance(64)
+    spins = _spins(block).astype(float)
+    overlaps = np.mean(spins[::2] * spins[1::2], axis=1)
+    assert abs(overlaps.mean()) < 4 / np.sqrt(overlaps.size * lattice.n_sites)
+
+
 def test_shared_random_bits_would_be_seen():
     """With one generator state for all words, replicas started alike stay alike: the test above can fail."""
     lattice = Lattice((12, 12))
@@ -102,11 +111,13 @@ def test_shared_random_bits_would_be_seen():
     assert _squared_overlaps(spins, np.roll(spins, 64, axis=0)).min() == 1
 
 
-def test_lottery_leaves_out_one_site_in_sixteen():
-    """At T -> infinity every update flips, so the spins that kept their sign were left out."""
+def test_one_attempt_in_sixteen_is_refused_in_each_replica_by_itself():
+    """At T -> infinity every flip is free: each spin keeps its sign in one replica of sixteen."""
     lattice = Lattice((64, 64))
     block = MetropolisBlock(lattice, 1e18, SeedSequence(4), np.zeros(REPLICAS, np.bool_))
     block.advance(1)
-    kept = (_spins(block) == 1).mean(axis=1)
-    error = np.sqrt(SKIP_PROBABILITY * (1 - SKIP_PROBABILITY) / lattice.n_sites)
-    assert abs(kept.mean() - SKIP_PROBABILITY) < 4 * error
+    kept = _spins(block) == 1
+    spread = REFUSAL_PROBABILITY * (1 - REFUSAL_PROBABILITY)
+    assert abs(kept.mean() - REFUSAL_PROBABILITY) < 4 * np.sqrt(spread / kept.size)
+    per_site = kept.mean(axis=0)  # were the refusals shared, it would be 0 or 1
+    assert np.var(per_site) == pytest.approx(spread / REPLICAS, rel=0.15)

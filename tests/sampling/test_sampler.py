@@ -1,7 +1,9 @@
 """Schedule, sectors, reproducibility and certificate of the sampler."""
 
-from concurrent.futures import ThreadPoolExecutor
+import time
+from concurrent.futures import CancelledError
 from dataclasses import replace
+from threading import Event
 
 import numpy as np
 import pytest
@@ -13,6 +15,8 @@ from thermorbm.sampling import sampler, schedule
 from thermorbm.sampling.blocks import MetropolisBlock
 from thermorbm.sampling.certificate import Certificate, certify, histogram_p_value
 from thermorbm.sampling.registers import REPLICAS
+from thermorbm.sampling.starts import wall_weight
+from thermorbm.sampling.workers import PIECE_SECONDS, Workers
 
 SQUARE = Lattice((8, 8))
 
@@ -51,9 +55,83 @@ def test_odd_number_of_sites_leaves_padding_zero():
     assert not (data.packed[:, 1] & 0b10000000).any()
 
 
-def test_hot_and_cold_starts_are_compared_above_the_transition_only():
+def test_hot_and_cold_starts_are_compared_where_nothing_orders():
     assert sample(SQUARE, 3.0, 600, seed=1).certificate.start_z_energy is not None
-    assert sample(SQUARE, 2.0, 600, seed=1).certificate.start_z_energy is None
+    assert sample(SQUARE, 1.5, 600, seed=1).certificate.start_z_energy is None
+    assert sample(Lattice((3, 64)), 1.5, 600, seed=1).certificate.start_z_energy is not None
+    assert sample(Lattice((20,)), 1.0, 600, seed=1).certificate.start_z_energy is not None
+
+
+def test_weight_of_walls_counts_their_places():
+    assert wall_weight(Lattice((3, 5)), 2.0) == pytest.approx(3 * np.exp(-10) + 10 * np.exp(-6))
+
+
+def test_walls_across_a_narrow_lattice_are_not_missed():
+    """From all spins up the first wall takes thousands of sweeps, while tau looks like one sweep."""
+    certificate = sample(Lattice((3, 32)), 1.2, 4000, seed=1).certificate
+    assert certificate.passed
+    assert certificate.burn_in > 10_000
+
+
+def test_a_lattice_too_slow_for_single_flips_is_refused_loudly_and_in_time(monkeypatch):
+    monkeypatch.setattr(sampler, "MAX_PILOT_SWEEPS", 20_000)
+    with pytest.warns(CertificateWarning, match="starts disagree"):
+        certificate = sample(Lattice((2, 100)), 0.6, 600, seed=1).certificate
+    assert any("spacing" in failure for failure in certificate.failures)
+    assert certificate.spacing * 2 <= certificate.burn_in
+    assert sample(Lattice((2, 100)), 0.6, 600, seed=1, method="swendsen-wang").certificate.passed
+
+
+def test_one_sample_has_an_honest_error():
+    """On a lattice without exact values the error comes from all chains, not from the one sample kept."""
+    certificate = sample(Lattice((3, 3, 3)), 5.0, 1, seed=1).certificate
+    assert certificate.exact_energy is None
+    assert certificate.energy_error > 0.1
+
+
+@pytest.mark.parametrize("method", sampler.METHODS)
+def test_infinite_temperature_is_approached(method):
+    certificate = sample(SQUARE, 1e70, 2000, seed=1, method=method).certificate
+    assert certificate.passed
+    assert certificate.exact_energy == pytest.approx(0, abs=1e-12)
+
+
+def test_numbers_may_be_numpys():
+    plain = sample(SQUARE, 2.0, 100, seed=3, sector=0.5)
+    numpys = sample(SQUARE, np.float32(2.0), np.int64(100), seed=np.int64(3), sector=np.float32(0.5))
+    np.testing.assert_array_equal(plain.packed, numpys.packed)
+    assert plain.provenance == numpys.provenance
+
+
+def test_workers_stop_soon_after_a_failure():
+    lattice = Lattice((32, 32))
+    blocks = [MetropolisBlock(lattice, 2.0, SeedSequence(s), np.zeros(REPLICAS, np.bool_)) for s in (1, 2)]
+    blocks[0].advance(1)  # compiles
+    begun, ended = Event(), []
+
+    def work(index):
+        if index == 0:
+            begun.wait()
+            raise ZeroDivisionError
+        begun.set()
+        with pytest.raises(CancelledError):
+            workers.advance(blocks[index], 10_000_000)
+        ended.append(time.monotonic())
+
+    start = time.monotonic()
+    with pytest.raises(ZeroDivisionError), Workers(2) as workers:
+        workers.map(work, (0, 1))
+    assert ended[0] - start < 20 * PIECE_SECONDS
+
+
+def test_records_of_many_blocks_are_bounded(monkeypatch):
+    monkeypatch.setattr(schedule, "_PILOT_CHAINS", 2 * REPLICAS)
+    blocks = [MetropolisBlock(SQUARE, 2.5, SeedSequence(s), np.arange(REPLICAS) % 2 == 0) for s in range(3)]
+    with Workers(2) as workers:
+        pilot = schedule.run_pilot(blocks, workers, lambda *call: None, 10_000)
+    assert pilot.energy.shape[1] == len(pilot.hot) == 2 * REPLICAS
+    moved = blocks[2].measure()[0]
+    assert np.ptp(moved) > 0
 
 
 def test_cold_samples_are_certified_where_nothing_moves():
@@ -84,6 +162,8 @@ def test_progress_is_reported_to_the_end():
         ({"method": "wolf"}, "did you mean 'wolff'"),
         ({"sector": "negative"}, "sector"),
         ({"sector": 1.5}, "sector"),
+        ({"sector": None}, "sector"),
+        ({"n_samples": True}, "n_samples"),
         ({"threads": 0}, "threads"),
     ],
 )
@@ -95,13 +175,13 @@ def test_bad_input_is_named(change, word):
 
 def _pilot(temperature=2.5):
     block = MetropolisBlock(SQUARE, temperature, SeedSequence(1), np.arange(REPLICAS) % 2 == 0)
-    with ThreadPoolExecutor(1) as pool:
-        return block, schedule.run_pilot([block], pool, lambda *call: None, 10_000)
+    with Workers(1) as workers:
+        return block, schedule.run_pilot([block], workers, lambda *call: None, 10_000)
 
 
 def _certify(block, pilot, energy, magnetization, temperature=2.5):
     truth = exact.energy_distribution(8, temperature)
-    return certify(pilot, block.hot, energy, magnetization, energy.size, 64, truth)
+    return certify(pilot, pilot.spacing, energy, magnetization, energy.size, 64, truth, "metropolis")
 
 
 def _follow(block, spacing, n_rounds=20):

@@ -12,6 +12,7 @@ from thermorbm.stats import (
     jackknife,
     mean_estimate,
     split_r_hat,
+    split_r_hat_limit,
 )
 
 
@@ -64,6 +65,15 @@ def test_split_r_hat_is_one_for_equal_chains_and_more_for_others():
     assert split_r_hat(x + np.arange(100)[:, None] / 20) > 1.3  # a drift, seen by halving
     assert split_r_hat(np.ones((8, 3))) == 1
     assert split_r_hat(np.tile(np.arange(3.0), (8, 1))) == np.inf
+
+
+@pytest.mark.parametrize(("n_steps", "n_chains"), [(4, 30), (13, 8)])
+def test_split_r_hat_limit_is_exceeded_as_often_as_it_says(n_steps, n_chains):
+    n_trials, probability = 4000, 0.05
+    limit = split_r_hat_limit(n_steps, n_chains, probability)
+    trials = np.random.default_rng(2).normal(size=(n_trials, n_steps, n_chains))
+    exceeded = np.mean([split_r_hat(x) > limit for x in trials])
+    assert abs(exceeded - probability) < 4 * np.sqrt(probability * (1 - probability) / n_trials)
 
 
 def test_difference_z_score():

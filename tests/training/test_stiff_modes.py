@@ -122,3 +122,12 @@ def test_more_modes_than_directions(n_modes, n_hidden, n_rows):
     assert softened.shape == g.shape
     assert torch.isfinite(softened).all()
     assert softened.norm() <= g.norm() * (1 + 1e-5)
+
+
+def test_a_machine_that_has_diverged_is_left_to_the_verdict():
+    """Eigenvectors of nan do not exist; the directions stay those of the last look."""
+    modes, (v, means) = stiff_modes(ordered_spins()), batch_and_means()
+    modes.soften(gradient(), v, means, 0.3, update=0)
+    before = modes.state["hidden"].clone()
+    modes.soften(gradient(), v, torch.full_like(means, torch.nan), 0.3, update=10)
+    assert torch.equal(modes.state["hidden"], before)

@@ -19,7 +19,7 @@ EPILOG = """\b
 Exit codes:
   0    success
   2    bad input; one line on stderr says which value and what to do
-  3    the file was written, but its certificate did not pass
+  3    the file was written, but do not rely on it: its certificate did not pass, or training diverged
   130  interrupted
 """
 
@@ -41,7 +41,11 @@ def top(
       thermorbm info data.h5
       thermorbm export data.h5 -o data.npy
       thermorbm import mine.npy --shape 64x64 -T 2.25 -o data.h5
+      thermorbm train data.h5 --hidden 400 -o rbm.h5
+      thermorbm analyse rbm.h5 data.h5
+      thermorbm generate rbm.h5 -n 1000 --start p_h --steps 7 -o new.h5
       thermorbm demo
+      thermorbm bench sampling
     """
     if version:
         from importlib.metadata import version as installed_version

@@ -51,6 +51,25 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     Console().print(table)
 
 
+def print_pairs(title: str, pairs: Mapping[str, Any]) -> None:
+    """A table of names and values on stdout."""
+    print_table(title, ("", ""), [(key, _cell(value)) for key, value in pairs.items()], right=False)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, dict) and value.keys() == {"value", "error"}:
+        return f"{value['value']:.7g} +- {value['error']:.2g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_cell(item)}" for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(_cell(item) for item in value) or "none"
+    return str(value)
+
+
 @contextmanager
 def progress() -> Iterator[ProgressCallback]:
     """A callback (stage, done, total) that draws bars with ETA on a terminal and writes lines elsewhere."""

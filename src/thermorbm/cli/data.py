@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from thermorbm.cli.app import EPILOG, NOT_CERTIFIED, app
-from thermorbm.cli.console import print_json, print_table, progress, say
+from thermorbm.cli.console import print_json, print_pairs, progress, say
 from thermorbm.cli.options import (
     CountOption,
     DataArgument,
@@ -79,8 +79,8 @@ def sample(
             progress=report,
         )
     data.save(output)
-    summary = {"file": str(output), **_summary(data), "seconds": round(time.monotonic() - began, 3)}
-    _show(summary, f"wrote {output}", as_json)
+    summary = {"file": str(output), **dataset_summary(data), "seconds": round(time.monotonic() - began, 3)}
+    show_dataset(summary, f"wrote {output}", as_json)
     return _exit_code(data, output)
 
 
@@ -120,7 +120,7 @@ def import_(
     check_target(output, overwrite=force)
     data = import_spins(files, lattice, temperature, array=array)
     data.save(output)
-    _show({"file": str(output), **_summary(data)}, f"wrote {output}", as_json)
+    show_dataset({"file": str(output), **dataset_summary(data)}, f"wrote {output}", as_json)
 
 
 @app.command(epilog=EPILOG)
@@ -149,10 +149,10 @@ def info(file: DataArgument, as_json: JsonOption = False) -> None:
     """
     from thermorbm.dataset import Dataset
 
-    _show({"file": str(file), **_summary(Dataset.load(file))}, str(file), as_json)
+    show_dataset({"file": str(file), **dataset_summary(Dataset.load(file))}, str(file), as_json)
 
 
-def _summary(data: Dataset) -> dict[str, Any]:
+def dataset_summary(data: Dataset) -> dict[str, Any]:
     known = {
         "n_samples": len(data),
         "n_sites": data.n_sites,
@@ -164,29 +164,13 @@ def _summary(data: Dataset) -> dict[str, Any]:
     return {**data.provenance, **known}
 
 
-def _show(summary: dict[str, Any], title: str, as_json: bool) -> None:
+def show_dataset(summary: dict[str, Any], title: str, as_json: bool) -> None:
     if as_json:
         print_json(summary)
         return
-    _show_pairs(title, {key: summary[key] for key in summary if key not in ("file", "certificate")})
+    print_pairs(title, {key: summary[key] for key in summary if key not in ("file", "certificate")})
     if summary["certificate"] is not None:
-        _show_pairs("certificate", summary["certificate"])
-
-
-def _show_pairs(title: str, pairs: dict[str, Any]) -> None:
-    print_table(title, ("", ""), [(key, _cell(value)) for key, value in pairs.items()], right=False)
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {_cell(item)}" for key, item in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(_cell(item) for item in value) or "none"
-    return str(value)
+        print_pairs("certificate", summary["certificate"])
 
 
 def _exit_code(data: Dataset, output: Path) -> int:

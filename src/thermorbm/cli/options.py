@@ -52,4 +52,5 @@ ThreadsOption = Annotated[
 OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")]
+MachineArgument = Annotated[Path, typer.Argument(metavar="RBM", help="A machine of thermorbm.")]
 DataArgument = Annotated[Path, typer.Argument(metavar="FILE", help="A dataset of thermorbm.")]

@@ -1,12 +1,17 @@
 """Truth: exact results for the Ising model, H = -sum_<ij> s_i s_j with J = k_B = 1, on periodic lattices.
 
-`onsager` is the infinite square lattice, `kaufman` and `energy_distribution` are the L x L torus,
-`cubic_series` and `cubic_magnetization` what is known in 3d, and `boltzmann` is any lattice small enough to
-enumerate.
+`onsager` is the infinite square lattice, `kaufman` the L x L torus, `energy_distribution` any torus in 2d and
+`ring_energy_distribution` the ring, `cubic_series` and `cubic_magnetization` what is known in 3d, and
+`boltzmann` is any lattice small enough to enumerate.
 """
 
 from thermorbm.exact.constants import KC_3D, TC_2D, TC_3D
-from thermorbm.exact.energies import LARGEST_SIDE, EnergyDistribution, energy_distribution
+from thermorbm.exact.energies import (
+    LARGEST_SIDE,
+    EnergyDistribution,
+    energy_distribution,
+    ring_energy_distribution,
+)
 from thermorbm.exact.enumeration import (
     MOST_SPINS,
     Boltzmann,
@@ -39,4 +44,5 @@ __all__ = [
     "ising_rbm",
     "kaufman",
     "onsager",
+    "ring_energy_distribution",
 ]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from thermorbm.lattice import Lattice
 from thermorbm.sampling.generators import generator_state
-from thermorbm.sampling.metropolis import acceptance_bits, sweep_kernel, update_order
+from thermorbm.sampling.metropolis import acceptance_bits, sweep, update_order
 from thermorbm.sampling.registers import REPLICAS, WORDS
 from thermorbm.sampling.replicas import PLANES, count_differences, counts_of, packed_rows
 from thermorbm.sampling.swendsen_wang import swendsen_wang
@@ -39,11 +39,10 @@ class MetropolisBlock:
     def __init__(
         self, lattice: Lattice, temperature: float, seed: SeedSequence, hot: NDArray[np.bool_]
     ) -> None:
-        bits, lottery, start = seed.spawn(3)
+        bits, start = seed.spawn(2)
         self.lattice, self.hot = lattice, hot
         self._state = _start_words(lattice, default_rng(start), hot)
         self._generator = generator_state(bits, WORDS)
-        self._lottery = generator_state(lottery)
         self._neighbours = lattice.neighbours.astype(np.int64)
         self._order = update_order(lattice)
         self._thresholds = acceptance_bits(lattice, temperature)
@@ -55,14 +54,14 @@ class MetropolisBlock:
         self._sites = _padded(np.arange(lattice.n_sites), np.full(lattice.n_sites, lattice.n_sites))
 
     def advance(self, n_sweeps: int) -> None:
-        sweep_kernel(self.lattice.dimension)(
+        sweep(
             self._state,
             self._neighbours,
             self._order,
             self._thresholds,
             self._generator,
-            self._lottery,
             self._scratch,
+            self.lattice.shape,
             n_sweeps,
         )
 
@@ -99,7 +98,7 @@ def _padded(
 class ClusterBlock:
     """Chains of whole-cluster updates, one row of int8 spins each: Swendsen-Wang, or Wolff."""
 
-    n_chains = 32
+    n_chains = 8  # few, so that a small dataset of a large lattice keeps several cores busy
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,9 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from thermorbm.exact import EnergyDistribution
-from thermorbm.sampling.schedule import BURN_IN_TAUS, SPACING_TAUS, Pilot
-from thermorbm.stats import Estimate, difference_z_score, effective_sample_size, split_r_hat
+from thermorbm.sampling.pilot import BURN_IN_TAUS, MAX_Z, MIN_P, SPACING_TAUS, Pilot
+from thermorbm.stats import Estimate, effective_sample_size
 
-# Limits that an honest sampler breaks about once in a million datasets.
-MAX_Z = 5.0
-MIN_P = 1e-6
-MAX_R_HAT = 1.1
 MIN_EXPECTED = 5.0
 
 
@@ -65,47 +61,44 @@ class Certificate:
 
 def certify(
     pilot: Pilot,
-    hot: NDArray[np.bool_],
+    spacing: int,
     energy: NDArray[np.int64],
     magnetization: NDArray[np.int64],
     n_samples: int,
     n_sites: int,
     exact: EnergyDistribution | None,
+    method: str,
 ) -> Certificate:
     """Weighs the kept samples and the pilot before them.
 
-    hot: (n_chains,). energy, magnetization: (n_rounds, n_chains) totals of the kept samples, of which the
-    first n_samples, row by row, make the dataset. exact: P(E) of the lattice where it is known.
+    spacing: sweeps between rounds. energy, magnetization: (n_rounds, n_chains) totals, of which the first
+    n_samples, row by row, make the dataset. exact: P(E) of the lattice where it is known.
     """
     kept_energy = energy.ravel()[:n_samples].astype(np.float64)
     effective = effective_sample_size(energy) * n_samples / energy.size
     effective_m = effective_sample_size(np.abs(magnetization)) * n_samples / energy.size
-    variance = kept_energy.var() if exact is None else _moments(exact)[1]
+    variance = energy.var() if exact is None else exact.variance
     mean = Estimate(float(kept_energy.mean()), float(np.sqrt(variance / effective)))
-    r_hat_energy, r_hat_m = _r_hats(pilot)
-    start_z, start_z_m = _start_scores(pilot, hot)
-    exact_mean = None if exact is None else _moments(exact)[0]
     certificate = Certificate(
         n_samples=n_samples,
         n_chains=energy.shape[1],
         burn_in=pilot.sweeps,
-        spacing=pilot.spacing,
+        spacing=spacing,
         tau_energy=pilot.tau_energy,
         tau_abs_magnetization=pilot.tau_abs_magnetization,
         effective_samples_energy=effective,
         effective_samples_abs_magnetization=effective_m,
-        r_hat_energy=r_hat_energy,
-        r_hat_abs_magnetization=r_hat_m,
-        start_z_energy=start_z,
-        start_z_abs_magnetization=start_z_m,
+        r_hat_energy=pilot.r_hat_energy,
+        r_hat_abs_magnetization=pilot.r_hat_abs_magnetization,
+        start_z_energy=pilot.start_z_energy,
+        start_z_abs_magnetization=pilot.start_z_abs_magnetization,
         energy=mean.value / n_sites,
         energy_error=mean.error / n_sites,
-        exact_energy=None if exact_mean is None else exact_mean / n_sites,
-        energy_z=None if exact_mean is None else mean.z_score(exact_mean),
+        exact_energy=None if exact is None else exact.mean / n_sites,
+        energy_z=None if exact is None else mean.z_score(exact.mean),
         energy_histogram_p=None if exact is None else histogram_p_value(kept_energy, exact),
     )
-    failures = _failures(certificate, pilot.resolved)
-    return Certificate(**{**asdict(certificate), "failures": failures})
+    return replace(certificate, failures=_failures(certificate, pilot, method))
 
 
 def histogram_p_value(energies: NDArray[np.float64], exact: EnergyDistribution) -> float | None:
@@ -140,39 +133,16 @@ def _pooled_cells(expected: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.minimum(cells, max(cell - 1, 0))
 
 
-def _moments(exact: EnergyDistribution) -> tuple[float, float]:
-    """Mean and variance of the total energy."""
-    above_ground = (exact.energies - exact.energies[0]).astype(np.float64)
-    mean = float(exact.probabilities @ above_ground)
-    variance = float(exact.probabilities @ (above_ground - mean) ** 2)
-    return mean + float(exact.energies[0]), variance
-
-
-def _r_hats(pilot: Pilot) -> tuple[float, float]:
-    """Split R-hat of the pilot thinned to the spacing: correlated records would raise it for no reason."""
-    step = max(1, min(pilot.spacing // pilot.stride, len(pilot.energy) // 4))
-    return split_r_hat(pilot.energy[::step]), split_r_hat(np.abs(pilot.magnetization[::step]))
-
-
-def _start_scores(pilot: Pilot, hot: NDArray[np.bool_]) -> tuple[float | None, float | None]:
-    if hot.sum() < 2 or (~hot).sum() < 2:
-        return None, None
-    energy = pilot.energy.mean(axis=0)
-    magnetization = np.abs(pilot.magnetization).mean(axis=0)
-    return (
-        difference_z_score(energy[hot], energy[~hot]),
-        difference_z_score(magnetization[hot], magnetization[~hot]),
-    )
-
-
-def _failures(certificate: Certificate, resolved: bool) -> tuple[str, ...]:
+def _failures(certificate: Certificate, pilot: Pilot, method: str) -> tuple[str, ...]:
     c = certificate
     tau = max(c.tau_energy, c.tau_abs_magnetization)
     found = []
-    if not resolved:
+    if not pilot.resolved:
+        remedy = (
+            "try swendsen-wang, or a smaller lattice" if method == "metropolis" else "try a smaller lattice"
+        )
         found.append(
-            f"autocorrelation time not resolved after {c.burn_in} sweeps (about {tau:.0f}): "
-            "try swendsen-wang, or a smaller lattice"
+            f"not settled after {c.burn_in} sweeps, with an autocorrelation time of about {tau:.0f}: {remedy}"
         )
     if c.burn_in < BURN_IN_TAUS * tau:
         found.append(f"burn-in {c.burn_in} is below {BURN_IN_TAUS} autocorrelation times of {tau:.1f}")
@@ -180,8 +150,8 @@ def _failures(certificate: Certificate, resolved: bool) -> tuple[str, ...]:
         found.append(f"spacing {c.spacing} is below {SPACING_TAUS} autocorrelation times of {tau:.1f}")
     for name in ("energy", "abs_magnetization"):
         r_hat, start_z = getattr(c, f"r_hat_{name}"), getattr(c, f"start_z_{name}")
-        if not r_hat <= MAX_R_HAT:
-            found.append(f"chains disagree in {name}: split R-hat {r_hat:.3f} > {MAX_R_HAT}")
+        if not r_hat <= pilot.r_hat_limit:
+            found.append(f"chains disagree in {name}: split R-hat {r_hat:.3f} > {pilot.r_hat_limit:.3g}")
         if start_z is not None and not abs(start_z) <= MAX_Z:
             found.append(f"cold and hot starts disagree in {name} by {start_z:.1f} standard errors")
     if c.energy_z is not None and not abs(c.energy_z) <= MAX_Z:

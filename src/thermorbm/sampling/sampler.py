@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from numbers import Integral, Real
-from threading import Event, Lock
+from threading import Lock
 
 import numpy as np
 from numpy.random import SeedSequence, default_rng
@@ -16,23 +14,27 @@ from numpy.typing import NDArray
 
 from thermorbm.errors import InputError, unknown_name
 from thermorbm.exact import (
-    TC_2D,
-    TC_3D,
     EnergyDistribution,
     energy_distribution,
     enumerated_energy_distribution,
+    ring_energy_distribution,
 )
 from thermorbm.lattice import Lattice
 from thermorbm.sampling.blocks import Block, ClusterBlock, MetropolisBlock, wolff_flips_per_sweep
 from thermorbm.sampling.certificate import Certificate, certify
+from thermorbm.sampling.pilot import Pilot
 from thermorbm.sampling.schedule import MAX_PILOT_SWEEPS, Progress, run_pilot
+from thermorbm.sampling.starts import hot_starts
+from thermorbm.sampling.workers import Workers
 
 METHODS = ("metropolis", "swendsen-wang", "wolff")
 
 # Samples per chain that make the pilot's share of the work small.
 _ROUNDS = 24
-_MAX_BLOCKS = 64
-_LARGEST_EXACT_SIDE = 256
+_MAX_CHAINS = {"metropolis": 64 * MetropolisBlock.n_chains, "swendsen-wang": 2048, "wolff": 2048}
+_MIN_CHAINS = 32
+_MOST_ENUMERATED = 16
+_MOST_EXACT_SITES = 256**2  # the exact P(E) takes a second there
 
 Sector = str | float
 
@@ -57,31 +59,37 @@ def draw(
 ) -> Draw:
     """Independent Boltzmann samples with their certificate; equal bits whatever the number of threads."""
     _check(temperature, n_samples, seed, method, sector, threads)
+    temperature = float(temperature)
     report = progress or (lambda stage, done, total: None)
-    signs, calibration, chains = SeedSequence(seed).spawn(3)
+    signs, calibration, chains = SeedSequence(int(seed)).spawn(3)
     blocks = _build(lattice, temperature, n_samples, method, calibration, chains)
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        pilot = run_pilot(blocks, pool, report, MAX_PILOT_SWEEPS)
-        packed, energy, magnetization = _collect(blocks, pool, n_samples, pilot.spacing, report)
+    with Workers(threads) as workers:
+        pilot = run_pilot(blocks, workers, report, MAX_PILOT_SWEEPS)
+        n_rounds = math.ceil(n_samples / (len(blocks) * len(blocks[0].hot)))
+        spacing = _spacing(pilot, n_rounds)
+        packed, energy, magnetization = _collect(blocks, workers, n_samples, n_rounds, spacing, report)
     _choose_signs(packed, magnetization.ravel()[:n_samples], lattice.n_sites, sector, signs)
-    certificate = certify(
-        pilot,
-        np.concatenate([block.hot for block in blocks]),
-        energy,
-        magnetization,
-        n_samples,
-        lattice.n_sites,
-        exact_energies(lattice, temperature),
+    truth = exact_energies(lattice, temperature)
+    return Draw(
+        packed, certify(pilot, spacing, energy, magnetization, n_samples, lattice.n_sites, truth, method)
     )
-    return Draw(packed, certificate)
+
+
+def _spacing(pilot: Pilot, n_rounds: int) -> int:
+    """Sweeps between kept samples; a pilot that failed is not made worse by a run much longer than itself."""
+    return pilot.spacing if pilot.resolved else max(1, min(pilot.spacing, pilot.sweeps // n_rounds))
 
 
 def exact_energies(lattice: Lattice, temperature: float) -> EnergyDistribution | None:
-    """Exact P(E) where it can be had: square tori, and any lattice small enough to enumerate."""
-    if lattice.n_sites <= 16:
+    """Exact P(E) where it can be had: rings, tori in 2d, and any lattice small enough to enumerate."""
+    if lattice.n_sites <= _MOST_ENUMERATED:
         return enumerated_energy_distribution(lattice, temperature)
-    square = lattice.dimension == 2 and lattice.shape[0] == lattice.shape[1] <= _LARGEST_EXACT_SIDE
-    return energy_distribution(lattice.shape[0], temperature) if square else None
+    if lattice.dimension == 1:
+        return ring_energy_distribution(lattice.n_sites, temperature)
+    if lattice.dimension == 2 and lattice.n_sites <= _MOST_EXACT_SITES:
+        rows, columns = lattice.shape
+        return energy_distribution((rows, columns), temperature)
+    return None
 
 
 def _check(
@@ -98,12 +106,12 @@ def _check(
     if isinstance(sector, str):
         if sector not in ("symmetric", "positive"):
             raise InputError("sector", sector, "'symmetric', 'positive' or a fraction of m > 0 in [0, 1]")
-    elif not 0 <= sector <= 1:
+    elif not isinstance(sector, Real) or not 0 <= sector <= 1:
         raise InputError("sector", sector, "a fraction of m > 0 in [0, 1]")
 
 
 def _check_whole(name: str, value: object, least: int) -> None:
-    if not isinstance(value, Integral) or value < least:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InputError(name, value, f"a whole number >= {least}")
 
 
@@ -116,10 +124,9 @@ def _build(
     chains: SeedSequence,
 ) -> list[Block]:
     size = MetropolisBlock.n_chains if method == "metropolis" else ClusterBlock.n_chains
-    n_blocks = min(_MAX_BLOCKS, max(1, round(n_samples / (_ROUNDS * size))))
-    hot = (
-        np.arange(size) % 2 == 1 if temperature > _transition(lattice.dimension) else np.zeros(size, np.bool_)
-    )
+    n_chains = min(max(n_samples / _ROUNDS, _MIN_CHAINS), _MAX_CHAINS[method])
+    n_blocks = max(1, round(n_chains / size))
+    hot = hot_starts(lattice, temperature, size)
     seeds = chains.spawn(n_blocks)
     if method == "metropolis":
         return [MetropolisBlock(lattice, temperature, seed, hot) for seed in seeds]
@@ -127,44 +134,31 @@ def _build(
     return [ClusterBlock(lattice, temperature, seed, hot, flips) for seed in seeds]
 
 
-def _transition(dimension: int) -> float:
-    """A temperature above which random starts are safe; T_c < 2 d (mean field) where it is not tabulated."""
-    known: dict[int, float] = {1: 0.0, 2: TC_2D, 3: TC_3D}
-    return known.get(dimension, 2.0 * dimension)
-
-
 def _collect(
-    blocks: Sequence[Block], pool: ThreadPoolExecutor, n_samples: int, spacing: int, report: Progress
+    blocks: Sequence[Block], workers: Workers, n_samples: int, n_rounds: int, spacing: int, report: Progress
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-    """Packed samples (n_samples, n_bytes), their energy and magnetisation (n_rounds, n_chains)."""
+    """Packed samples (n_samples, n_bytes), energy and magnetisation (n_rounds, n_chains) of all chains."""
     size = len(blocks[0].hot)
-    n_rounds = math.ceil(n_samples / (size * len(blocks)))
     count = _counter(report, n_rounds * len(blocks))
     packed = np.empty((n_samples, blocks[0].packed().shape[1]), np.uint8)
     measured = np.empty((2, n_rounds, len(blocks) * size), np.int64)
 
-    stopped = Event()
-
     def gather(index: int) -> None:
         for round_ in range(n_rounds):
-            if stopped.is_set():
-                return
-            blocks[index].advance(spacing)
+            workers.advance(blocks[index], spacing)
             measured[:, round_, index * size : (index + 1) * size] = blocks[index].measure()
             rows = packed[(round_ * len(blocks) + index) * size :][:size]
             rows[:] = blocks[index].packed()[: len(rows)]
             count()
 
-    try:
-        list(pool.map(gather, range(len(blocks))))
-    finally:
-        stopped.set()  # after Ctrl-C the other threads must not go on to the end
+    workers.map(gather, range(len(blocks)))
     return packed, measured[0], measured[1]
 
 
 def _counter(report: Progress, total: int) -> Callable[[], None]:
     """A function that threads call once per finished piece."""
     lock, done = Lock(), [0]
+    report("sample", 0, total)
 
     def count() -> None:
         with lock:

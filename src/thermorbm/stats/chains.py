@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import f
 
 from thermorbm.errors import InputError
 
@@ -20,6 +21,16 @@ def split_r_hat(series: ArrayLike) -> float:
     if within == 0:
         return 1.0 if between == 0 else float("inf")
     return float(np.sqrt((half - 1) / half + between / within))
+
+
+def split_r_hat_limit(n_steps: int, n_chains: int, probability: float) -> float:
+    """The split R-hat that independent normal values (n_steps, n_chains) exceed with that probability.
+
+    n B / W, with the variances between and within half-chains of n steps, then follows the F distribution.
+    """
+    half, n_halves = n_steps // 2, 2 * n_chains
+    largest = float(f.isf(probability, n_halves - 1, n_halves * (half - 1)))
+    return float(np.sqrt((half - 1 + largest) / half))
 
 
 def difference_z_score(first: ArrayLike, second: ArrayLike) -> float:

@@ -24,12 +24,26 @@ class Estimate:
         return 0.0 if distance == 0 else float(np.divide(distance, self.error))
 
 
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """Measured values and their standard errors, arrays of one shape."""
+
+    values: NDArray[np.float64]
+    errors: NDArray[np.float64]
+
+
 def mean_estimate(samples: ArrayLike) -> Estimate:
     """Mean of independent samples (n,) and its standard error."""
-    x = np.asarray(samples, dtype=np.float64)
-    if x.ndim != 1 or len(x) < 2:
-        raise InputError("samples", x.shape, "two or more values in one dimension")
+    x = _series(samples)
     return Estimate(float(x.mean()), float(x.std(ddof=1) / np.sqrt(len(x))))
+
+
+def variance_estimate(samples: ArrayLike, n_blocks: int = 100) -> Estimate:
+    """Variance of independent samples (n,), <x^2> - <x>^2 over n, and its jackknife error."""
+    x = _series(samples)
+    x = x - x.mean()  # squares of the distance from the mean do not cancel
+    jackknifed = jackknife(np.stack([x, x * x], axis=1), lambda m: float(m[1] - m[0] ** 2), n_blocks)
+    return Estimate(float(np.mean(x * x)), jackknifed.error)
 
 
 def jackknife(
@@ -39,15 +53,34 @@ def jackknife(
 
     Blocks are contiguous, so samples that stay correlated within one block do no harm.
     """
+    found = jackknife_many(samples, lambda means: np.asarray([function(means)]), n_blocks)
+    return Estimate(float(found.values[0]), float(found.errors[0]))
+
+
+def jackknife_many(
+    samples: ArrayLike, function: Callable[[NDArray[np.float64]], NDArray[np.float64]], n_blocks: int = 100
+) -> Estimates:
+    """The same for a function that gives an array: every element bias-corrected, with its own error.
+
+    There are at most n_blocks blocks of equal size; fewer samples than one block's may be left over.
+    """
     x = np.asarray(samples, dtype=np.float64)
     x = x.reshape(len(x), -1)
-    n_blocks = min(n_blocks, len(x))
-    if n_blocks < 2:
-        raise InputError("samples", x.shape, "two or more rows")
-    used = x[: len(x) // n_blocks * n_blocks]
-    block_means = used.reshape(n_blocks, -1, x.shape[1]).mean(axis=1)
+    if len(x) < 2 or n_blocks < 2:
+        raise InputError("samples", x.shape, "two or more rows, in two or more blocks")
+    size = min(-(-len(x) // n_blocks), len(x) // 2)
+    n_blocks = len(x) // size
+    block_means = x[: n_blocks * size].reshape(n_blocks, size, -1).mean(axis=1)
     whole = function(block_means.mean(axis=0))
     left_out = (block_means.sum(axis=0) - block_means) / (n_blocks - 1)
     partial = np.array([function(row) for row in left_out])
-    error = np.sqrt((n_blocks - 1) * np.mean((partial - partial.mean()) ** 2))
-    return Estimate(float(n_blocks * whole - (n_blocks - 1) * partial.mean()), float(error))
+    centre = partial.mean(axis=0)
+    errors = np.sqrt((n_blocks - 1) * np.mean((partial - centre) ** 2, axis=0))
+    return Estimates(np.asarray(n_blocks * whole - (n_blocks - 1) * centre), np.asarray(errors))
+
+
+def _series(samples: ArrayLike) -> NDArray[np.float64]:
+    x = np.asarray(samples, dtype=np.float64)
+    if x.ndim != 1 or len(x) < 2:
+        raise InputError("samples", x.shape, "two or more values in one dimension")
+    return x

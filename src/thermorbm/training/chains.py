@@ -43,9 +43,9 @@ class PersistentChains:
     enter the gradient before they move, so that their hidden inputs are computed once, with current weights.
     The hotter replicas wait until update `tempered_from`, and start as copies of replica 0.
 
-    Every update `n_fresh` chains of the hottest replica that moves are replaced by data, in turn. Chains of
-    an ordered machine never change the sign of m, and if their share of signs is not that of the data the
-    biases grow without end; fresh chains keep the share right.
+    On average `n_fresh` chains per update, of the hottest replica that moves, are replaced by data in turn.
+    Chains of an ordered machine never change the sign of m, and if their share of signs is not that of the
+    data the biases grow without end; fresh chains keep the share right.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class PersistentChains:
         start: torch.Tensor,
         betas: torch.Tensor,
         tempered_from: int = 0,
-        n_fresh: int = 0,
+        n_fresh: float = 0.0,
     ) -> None:
         """start: (n_replicas * n_chains, n_visible), replica by replica. betas: from 1 down."""
         self._layers, self._units, self._steps = layers, units, steps
@@ -82,8 +82,9 @@ class PersistentChains:
         return shown
 
     def _replace_some(self, chains: torch.Tensor, v: torch.Tensor, update: int) -> None:
-        places = (update * self._n_fresh + torch.arange(self._n_fresh)) % self._n_chains
-        chains[places] = v[: self._n_fresh]
+        first, last = int(update * self._n_fresh), int((update + 1) * self._n_fresh)
+        places = torch.arange(first, last, device=chains.device) % self._n_chains
+        chains[places] = v[: last - first]
 
     def _moving(self, update: int) -> torch.Tensor:
         """The chains that move at this update, a view of the state."""
@@ -145,6 +146,6 @@ def persistent_chains(
 ) -> PersistentChains:
     """All replicas begin at `start`, (n_chains, n_visible); inverse temperatures are evenly spaced."""
     betas = torch.linspace(1.0, hottest if n_replicas > 1 else 1.0, n_replicas, device=start.device)
-    n_fresh = -(-len(start) // chain_life) if chain_life else 0
+    n_fresh = len(start) / chain_life if chain_life else 0.0
     everywhere = start.repeat(n_replicas, 1)
     return PersistentChains(layers, units, steps, everywhere, betas, tempered_from, n_fresh)

@@ -54,7 +54,7 @@ class StiffModes:
         self, gradient: torch.Tensor, v: torch.Tensor, means: torch.Tensor, rate: float, update: int
     ) -> torch.Tensor:
         """(n_hidden, n_visible) float32, changed in place. v, means: a batch and its hidden means."""
-        if update % _REFRESH == 0:
+        if update % _REFRESH == 0 and bool(torch.isfinite(means).all()):  # else the next record says diverged
             self._look(v.float(), means.float())
         hidden, visible = self.state["hidden"], self._visible
         excess = 1 - (rate * self.state["curvature"]).clamp(min=1.0).reciprocal()
@@ -88,9 +88,10 @@ def leading_modes(rows: torch.Tensor, n_modes: int) -> tuple[torch.Tensor, float
     The mean over rows is not taken off: the sign of the order is random.
     """
     n_modes = min(n_modes, len(rows) - 1)
-    values, vectors = torch.linalg.eigh(rows @ rows.t() / len(rows))
+    wide = rows.shape[1] > len(rows)  # the smaller of the two matrices has the same leading eigenvalues
+    values, vectors = torch.linalg.eigh((rows @ rows.t() if wide else rows.t() @ rows) / len(rows))
     leading, kept = values[len(values) - n_modes :], vectors[:, len(values) - n_modes :]
-    directions = torch.nn.functional.normalize(rows.t() @ kept, dim=0)
+    directions = torch.nn.functional.normalize(rows.t() @ kept, dim=0) if wide else kept.clone()
     directions *= leading > 1e-4 * values[-1]  # what is left of the others is rounding
     rest = float(values[: len(values) - n_modes].sum()) / (rows.shape[1] - n_modes)
     return directions, max(rest, 0.0)

@@ -114,7 +114,7 @@ RECIPES = {
         Recipe("paper", learning_rate=1e-4, epochs=2000, batch_size=128, gibbs_steps=5),
         Recipe(
             "fast",
-            learning_rate=4e-2,
+            learning_rate=3e-2,
             epochs=12,
             least_updates=3000,
             modes=16,
@@ -123,7 +123,7 @@ RECIPES = {
             schedule="cosine",
             final_learning_rate=1e-5,
             reference_hidden=400,
-            chain_life=128,
+            chain_life=2560,
             bias_rate=0.05,
         ),
     )

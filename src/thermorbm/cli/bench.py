@@ -1,0 +1,59 @@
+"""The commands `bench sampling`, `bench ...`: how fast this machine runs the kernels, on one core."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from thermorbm.cli.app import EPILOG, app
+from thermorbm.cli.console import print_json, print_table
+from thermorbm.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from thermorbm.bench import SamplingSpeed
+
+bench = typer.Typer()
+app.add_typer(bench, name="bench")
+
+
+@bench.callback()
+def group() -> None:
+    """Measure how fast this machine runs the kernels, on one core.
+
+    \b
+    Example:
+      thermorbm bench sampling --json
+    """
+
+
+@bench.command(epilog=EPILOG)
+def sampling(as_json: JsonOption = False) -> None:
+    """Time single-flip Metropolis updates near the critical point, in two and three dimensions.
+
+    Takes some seconds, and more on first use, when the kernels are compiled.
+
+    \b
+    Example:
+      thermorbm bench sampling --json
+    """
+    from thermorbm.bench import CASES, sampling_speed
+
+    speeds = [sampling_speed(shape, temperature) for shape, temperature in CASES]
+    if as_json:
+        print_json({"unit": "updates per nanosecond and core", "cases": [_record(speed) for speed in speeds]})
+        return
+    rows = [(_lattice(speed), f"{speed.temperature:g}", f"{speed.updates_per_ns:.2f}") for speed in speeds]
+    print_table("Metropolis sampling", ("lattice", "T", "updates/ns per core"), rows, right=True)
+
+
+def _record(speed: SamplingSpeed) -> dict[str, object]:
+    return {
+        "shape": list(speed.shape),
+        "temperature": speed.temperature,
+        "updates_per_ns": speed.updates_per_ns,
+    }
+
+
+def _lattice(speed: SamplingSpeed) -> str:
+    return "x".join(map(str, speed.shape))

@@ -1,0 +1,103 @@
+"""Commands that use trained machines: generate, analyse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from thermorbm.cli.app import EPILOG, app
+from thermorbm.cli.console import print_json, print_pairs, progress
+from thermorbm.cli.data import dataset_summary, show_dataset
+from thermorbm.cli.options import (
+    CountOption,
+    DataArgument,
+    ForceOption,
+    JsonOption,
+    MachineArgument,
+    OutputOption,
+    SeedOption,
+    number,
+    whole_number,
+)
+
+
+@app.command(epilog=EPILOG)
+def generate(
+    machine: MachineArgument,
+    n_samples: CountOption,
+    output: OutputOption,
+    start: Annotated[str, typer.Option("--start", metavar="NAME", help="p_h, random or data.")] = "p_h",
+    steps: Annotated[
+        int, typer.Option("--steps", parser=whole_number, metavar="K", help="Gibbs steps: gives v^(K).")
+    ] = 7,
+    seed: SeedOption = 0,
+    p_h: Annotated[
+        float | None,
+        typer.Option("--p-h", parser=number, metavar="P", help="Default (<|m|> + 1) / 2 of the data."),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="FILE", help="Dataset to start from, or to take <|m|> from."),
+    ] = None,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Generate configurations with a trained machine.
+
+    Chains start from hidden units that follow the signs of their filters with probability p_h, from random
+    hidden units, or from configurations of a dataset.
+
+    \b
+    Examples:
+      thermorbm generate rbm.h5 -n 1000 --start p_h --steps 7 --seed 1 -o new.h5
+      thermorbm generate rbm.h5 -n 1000 --start data --data data.h5 --steps 1000 -o new.h5
+    """
+    import thermorbm
+    from thermorbm.storage import check_target
+
+    check_target(output, overwrite=force)
+    rbm = thermorbm.RBM.load(machine)
+    given = None if data is None else thermorbm.Dataset.load(data)
+    made = thermorbm.generate(rbm, n_samples, start, steps, seed, p_h=p_h, data=given)
+    made.save(output)
+    show_dataset({"file": str(output), **dataset_summary(made)}, f"wrote {output}", as_json)
+
+
+@app.command(epilog=EPILOG)
+def analyse(
+    machine: MachineArgument,
+    file: DataArgument,
+    max_samples: Annotated[
+        int, typer.Option("--max-samples", parser=whole_number, metavar="N", help="Configurations to read.")
+    ] = 5000,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Read a machine with a dataset: L~, cross entropy, visible energy, weights, verdict, certificate.
+
+    \b
+    Example:
+      thermorbm analyse rbm.h5 data.h5 --json
+    """
+    import thermorbm
+
+    rbm, data = thermorbm.RBM.load(machine), thermorbm.Dataset.load(file)
+    with progress() as report:
+        found = thermorbm.analyse(rbm, data, max_samples, seed, report).to_dict()
+    if as_json:
+        print_json({"machine": str(machine), "data": str(file), **found})
+    else:
+        _show(found, f"{machine} on {file}")
+
+
+def _show(found: dict[str, Any], title: str) -> None:
+    """The table; long records of the training and the certificate are for --json."""
+    certificate = found.pop("certificate")
+    found.pop("training")
+    parameters = {
+        f"{name} ({kind})": x for name, s in found.pop("parameters").items() for kind, x in s.items()
+    }
+    certified = {"data certified": certificate["passed"] if certificate else None}
+    print_pairs(title, found | parameters | certified)

@@ -1,0 +1,196 @@
+"""Commands for whole studies: run, status."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from thermorbm.cli.app import INTERRUPTED, NOT_CERTIFIED, app
+from thermorbm.cli.console import print_json, print_table, say
+from thermorbm.cli.options import JsonOption, whole_number
+
+if TYPE_CHECKING:
+    from thermorbm.study.runner import RunSummary
+    from thermorbm.study.status import Status
+
+TASK_FAILED, TERMINATED = 1, 143
+
+RUN_EPILOG = """\b
+Exit codes:
+  0    success
+  1    some tasks failed; all others are done, and the same command tries the failed ones again
+  2    bad input; one line on stderr says which value and what to do
+  3    all is done, but the certificate of some configurations did not pass
+  130  interrupted by Ctrl-C; the same command continues
+  143  ended by SIGTERM or SIGUSR1; the same command continues
+"""
+
+STATUS_EPILOG = """\b
+Exit codes:
+  0    everything so far went well
+  1    some tasks failed
+  2    not a run directory
+"""
+
+
+INDICATORS = {
+    "heat_capacity_per_spin": "c_V",
+    "susceptibility_per_spin": "susceptibility of |m|",
+    "entropy_per_spin": "T dS/dT",
+    "pseudo_entropy_per_spin": "T dS~/dT",
+    "pseudo_likelihood_per_spin": "T dL~/dT",
+    "filter_sum_abs_variance": "Var |filter sum|",
+    "visible_energy_variance_per_spin": "Var visible energy",
+    "visible_energy_mean_per_spin": "slope of visible energy",
+}
+
+
+class Terminated(KeyboardInterrupt):
+    """A request of the system to end, as when a batch job's time is over."""
+
+
+@app.command(epilog=RUN_EPILOG)
+def run(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="A built-in study, or a TOML file.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Run directory; runs/NAME by default.")
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers", parser=whole_number, metavar="N", help="Processes; one per core by default."
+        ),
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget earlier results in the directory.")] = False,
+) -> int:
+    """Run a study, or what is not done yet of it.
+
+    Built-in studies: tiny, desk, paper-2d, paper-3d, paper-union, paper. Every result is named by what
+    determines it, so that stopping and starting again, or adding a temperature, repeats nothing.
+
+    \b
+    Examples:
+      thermorbm run desk
+      thermorbm run mine.toml --out runs/mine --workers 4
+    """
+    from thermorbm.cli.study_display import display
+    from thermorbm.study.builtin import find_study
+    from thermorbm.study.runner import run_study
+
+    path = find_study(study)
+    try:
+        with _signals(), display() as listener:
+            summary = run_study(path, out, listener, workers, fresh)
+    except Terminated:
+        say(f"ended on request; to continue: {_again(study, out)}")
+        return TERMINATED
+    except KeyboardInterrupt:
+        say(f"interrupted; to continue: {_again(study, out)}")
+        return INTERRUPTED
+    return _conclude(summary)
+
+
+@app.command(epilog=STATUS_EPILOG)
+def status(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.")],
+    as_json: JsonOption = False,
+) -> int:
+    """Show how far a study is, while it runs or afterwards.
+
+    \b
+    Example:
+      thermorbm status runs/desk --json
+    """
+    from thermorbm.study.rundir import existing_run
+    from thermorbm.study.status import read_status
+
+    found = read_status(existing_run(directory))
+    if as_json:
+        print_json(asdict(found))
+    else:
+        _show(found)
+    return TASK_FAILED if found.failed else 0
+
+
+def _again(study: str, out: Path | None) -> str:
+    return f"thermorbm run {study}" + ("" if out is None else f" --out {out}")
+
+
+@contextmanager
+def _signals() -> Iterator[None]:
+    """Lets SIGTERM and SIGUSR1 end the run in good order."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise Terminated
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGUSR1)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _conclude(summary: RunSummary) -> int:
+    outcome, path = summary.outcome, summary.directory.path
+    n_done = summary.n_found + len(outcome.done)
+    _show_critical(summary.results)
+    say(f"{n_done} of {summary.n_tasks} tasks done, {summary.n_found} of them before; results in {path}")
+    if not summary.is_complete:
+        say(f"{len(outcome.failed)} tasks failed, {len(outcome.skipped)} skipped; see {path / 'failed'}")
+        return TASK_FAILED
+    if summary.not_certified:
+        say(f"WARNING: certificate did NOT pass: {', '.join(summary.not_certified)}")
+        return NOT_CERTIFIED
+    return 0
+
+
+def _show_critical(results: Mapping[str, Any]) -> None:
+    """The table of critical temperatures on stdout; targets are of the same finite lattice."""
+    rows = [
+        (family["name"], _indicator(row["indicator"]), _machines(row), *_numbers(row))
+        for family in results["families"]
+        for row in family["critical_temperatures"]
+        if row["is_shown"]
+    ]
+    if rows:
+        columns = "", "indicator", "machines", "T_c", "target", "off"
+        print_table("critical temperatures", columns, rows, right=False)
+
+
+def _indicator(name: str) -> str:
+    return INDICATORS.get(name, name.replace("correlation_r", "filter correlation, r = "))
+
+
+def _machines(row: Mapping[str, Any]) -> str:
+    return "" if row["group"] is None else f"{row['group']} {row['n_hidden']}"
+
+
+def _numbers(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    found, target, off = row["estimate"], row["target"], row["relative_to_target"]
+    if found is None or row["at_edge"]:
+        return "not found", "", ""
+    known = "" if target is None else f"{target['value']:.3f}"
+    return f"{found['value']:.3f} ± {found['error']:.3f}", known, "" if off is None else f"{100 * off:+.1f} %"
+
+
+def _show(found: Status) -> None:
+    counts = ", ".join(f"{number} {state}" for state, number in found.counts.items() if number)
+    rows = [(kind, f"{done}/{total}") for kind, (done, total) in found.stages.items()]
+    print_table(f"{found.study}: {counts}", ("stage", "done"), rows, right=True)
+    if found.runner:
+        left = "" if found.eta_seconds is None else f", about {found.eta_seconds:.0f} s left"
+        typer.echo(f"running: pid {found.runner['pid']} on {found.runner['host']}{left}")
+    for task in found.running:
+        typer.echo(f"  {task['name']} {100 * task['fraction']:.0f} %, {task['seconds']:.0f} s")
+    for task_id, error in found.failed.items():
+        typer.echo(f"failed: {task_id}: {error}")
+    if found.last_error and not found.failed:
+        typer.echo(f"last error: {found.last_error}")

@@ -1,0 +1,144 @@
+"""The command `train`."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from thermorbm.cli.app import EPILOG, NOT_CERTIFIED, app
+from thermorbm.cli.console import print_json, print_pairs, say
+from thermorbm.cli.options import (
+    DataArgument,
+    ForceOption,
+    JsonOption,
+    OutputOption,
+    SeedOption,
+    whole_number,
+)
+from thermorbm.cli.training_display import training_progress
+from thermorbm.errors import InputError
+
+if TYPE_CHECKING:
+    from thermorbm.dataset import Dataset
+
+
+@app.command(epilog=EPILOG)
+def train(
+    file: DataArgument,
+    n_hidden: Annotated[
+        int, typer.Option("--hidden", parser=whole_number, metavar="N", help="Number of hidden units.")
+    ],
+    output: OutputOption,
+    recipe: Annotated[str, typer.Option("--recipe", metavar="NAME", help="fast or paper.")] = "fast",
+    epochs: Annotated[
+        int | None,
+        typer.Option("--epochs", parser=whole_number, metavar="N", help="Passes; by default the recipe's."),
+    ] = None,
+    seed: SeedOption = 0,
+    validation: Annotated[
+        Path | None,
+        typer.Option("--validation", metavar="FILE", help="Dataset to score beside the training."),
+    ] = None,
+    held_out: Annotated[
+        int | None,
+        typer.Option(
+            "--hold-out",
+            parser=whole_number,
+            metavar="N",
+            help="Score the last N configurations instead of training on them; by default 10 %, at most "
+            "5000. For data of several temperatures name a --validation file.",
+        ),
+    ] = None,
+    zero_bias: Annotated[bool, typer.Option("--zero-bias", help="Keep b = c = 0.")] = False,
+    precision: Annotated[
+        str, typer.Option("--precision", metavar="NAME", help="Matrix products: auto, fp32 or bf16.")
+    ] = "auto",
+    device: Annotated[
+        str, typer.Option("--device", metavar="NAME", help="auto, cpu, cuda or another name of torch's.")
+    ] = "auto",
+    threads: Annotated[
+        int | None, typer.Option("--threads", parser=whole_number, metavar="N", help="Cores to use.")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint", metavar="FILE", help="Written as training goes; continued from if there."
+        ),
+    ] = None,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> int:
+    """Train a restricted Boltzmann machine on a dataset.
+
+    Ends with a verdict: converged, not converged or diverged. The drift is by how much L~ per spin would
+    still change if training went on for as long again. With --checkpoint the same command continues a run
+    that was interrupted, bit by bit.
+
+    \b
+    Examples:
+      thermorbm train data.h5 --hidden 400 -o rbm.h5
+      thermorbm train data.h5 --hidden 400 --recipe paper --epochs 100 --checkpoint run.h5 -o rbm.h5
+    """
+    import thermorbm
+    from thermorbm.machines import training_summary
+    from thermorbm.storage import check_target
+
+    check_target(output, overwrite=force)
+    if checkpoint is not None and checkpoint.resolve() == output.resolve():
+        raise InputError("--checkpoint", str(checkpoint), "another file than the output")
+    data, scored = _datasets(file, validation, held_out)
+    began = time.monotonic()
+    with training_progress() as report:
+        result = thermorbm.train(
+            data,
+            n_hidden,
+            recipe,
+            epochs,
+            seed,
+            validation=scored,
+            device=device,
+            precision=precision,
+            threads=threads,
+            checkpoint=checkpoint,
+            progress=report,
+            **({"zero_bias": True} if zero_bias else {}),
+        )
+    result.rbm.save(output)
+    summary = {
+        "file": str(output),
+        "n_samples": len(data),
+        **training_summary(result),
+        "seconds": round(time.monotonic() - began, 3),
+    }
+    _show(summary, output, as_json)
+    return _exit_code(result.verdict.status, output)
+
+
+def _datasets(file: Path, validation: Path | None, held_out: int | None) -> tuple[Dataset, Dataset | None]:
+    """What to train on, and what to score beside it."""
+    from thermorbm.dataset import Dataset
+    from thermorbm.machines import hold_out
+
+    data = Dataset.load(file)
+    if validation is None:
+        return hold_out(data, held_out)
+    if held_out is not None:
+        raise InputError("--hold-out", held_out, "left out where there is a --validation file")
+    return data, Dataset.load(validation)
+
+
+def _show(summary: dict[str, Any], output: Path, as_json: bool) -> None:
+    if as_json:
+        print_json(summary)
+    else:
+        print_pairs(f"wrote {output}", {name: value for name, value in summary.items() if name != "file"})
+
+
+def _exit_code(status: str, output: Path) -> int:
+    if status != "diverged":
+        return 0
+    say(f"WARNING: training diverged; {output} holds the last good machine; try a smaller learning rate")
+    return NOT_CERTIFIED

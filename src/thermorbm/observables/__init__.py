@@ -1,0 +1,63 @@
+"""What is read off configurations and machines: arrays, datasets and machines in, arrays out.
+
+Nothing here knows how a quantity depends on temperature; that is for `estimators`.
+"""
+
+from thermorbm.observables.configurations import (
+    ConfigurationSeries,
+    configuration_series,
+    two_point_correlation,
+)
+from thermorbm.observables.distances import RadialCurve
+from thermorbm.observables.distributions import Distribution, common_edges, distribution
+from thermorbm.observables.generation import (
+    generate,
+    linear_probability,
+    magnetization_probability,
+    stepwise_probability,
+)
+from thermorbm.observables.hidden import (
+    HiddenEncoding,
+    hidden_encoding,
+    hidden_magnetization_histogram,
+    wrap_hidden,
+)
+from thermorbm.observables.likelihood import cross_entropy, pseudo_entropies, pseudo_likelihood
+from thermorbm.observables.visible_energy import VisibleEnergies, visible_energies
+from thermorbm.observables.weights import (
+    UnitSums,
+    couplings,
+    filter_sums,
+    inverse_filter_correlation,
+    inverse_filter_sums,
+    wrap_filters,
+)
+
+__all__ = [
+    "ConfigurationSeries",
+    "Distribution",
+    "HiddenEncoding",
+    "RadialCurve",
+    "UnitSums",
+    "VisibleEnergies",
+    "common_edges",
+    "configuration_series",
+    "couplings",
+    "cross_entropy",
+    "distribution",
+    "filter_sums",
+    "generate",
+    "hidden_encoding",
+    "hidden_magnetization_histogram",
+    "inverse_filter_correlation",
+    "inverse_filter_sums",
+    "linear_probability",
+    "magnetization_probability",
+    "pseudo_entropies",
+    "pseudo_likelihood",
+    "stepwise_probability",
+    "two_point_correlation",
+    "visible_energies",
+    "wrap_filters",
+    "wrap_hidden",
+]

@@ -1,0 +1,67 @@
+"""Pseudo-likelihood, cross entropy and pseudo-entropy over a dataset (sections II C and III D)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thermorbm.dataset import Dataset
+from thermorbm.errors import InputError
+from thermorbm.lattice import Lattice
+from thermorbm.model import Machine
+from thermorbm.model.numerics import softplus
+from thermorbm.observables.configurations import required_lattice, required_temperature
+from thermorbm.stats import Estimate, mean_estimate
+
+_SPINS_AT_ONCE = 1 << 20
+
+
+def pseudo_likelihood(machine: Machine, data: Dataset, n_samples: int = 5000, seed: int = 0) -> Estimate:
+    """L~ = <-sum_j ln p(v_j | rest)>, total in nats, exact over all sites of n_samples random configurations.
+
+    All configurations are used where there are no more than n_samples.
+    """
+    chosen = _subset(data, n_samples, seed)
+    return mean_estimate(np.concatenate([machine.pseudo_likelihood(v) for v in chosen.blocks()]))
+
+
+def cross_entropy(machine: Machine, data: Dataset, n_samples: int = 5000, seed: int = 0) -> Estimate:
+    """Cross entropy of v and its reconstruction, nats per visible unit; n_samples random configurations."""
+    chosen, draws = _subset(data, n_samples, seed), np.random.SeedSequence([seed, 1])
+    size = max(1, _SPINS_AT_ONCE // data.n_sites)
+    seeds = draws.spawn(-(-len(chosen) // size))
+    blocks = zip(chosen.blocks(size), seeds, strict=True)
+    return mean_estimate(np.concatenate([machine.cross_entropy(v, block_seed) for v, block_seed in blocks]))
+
+
+def pseudo_entropies(data: Dataset, temperature: float | None = None) -> NDArray[np.float64]:
+    """-sum_i ln p_T(s_i | rest) of every configuration, total in nats; its mean is S~. -> (n,).
+
+    The conditionals are those of the Hamiltonian at `temperature`, by default the dataset's. The paper prints
+    the sum without the logarithm.
+    """
+    lattice = required_lattice(data)
+    wanted = required_temperature(data) if temperature is None else temperature
+    if not 0 < wanted < np.inf:
+        raise InputError("temperature", wanted, "a finite number > 0")
+    # p_T(s_i | rest) = 1 / (1 + exp(-cost of flipping i / T)), by the number of broken bonds of i.
+    surprise = softplus(-lattice.flip_costs / wanted)
+    size = max(1, _SPINS_AT_ONCE // lattice.n_sites)
+    return np.concatenate([surprise[_broken_bonds(lattice, v)].sum(axis=1) for v in data.blocks(size)])
+
+
+def _broken_bonds(lattice: Lattice, v: NDArray[np.int8]) -> NDArray[np.uint8]:
+    """How many of its own bonds are broken, of every site. (n, n_sites) -> (n, n_sites)."""
+    broken = np.zeros(v.shape, dtype=np.uint8)
+    for neighbours in lattice.neighbours.T:
+        broken += np.take(v, neighbours, axis=1) != v
+    return broken
+
+
+def _subset(data: Dataset, n_samples: int, seed: int) -> Dataset:
+    if n_samples < 2 or len(data) < 2:
+        raise InputError("n_samples", min(n_samples, len(data)), "at least 2, for an error")
+    if n_samples >= len(data):
+        return data
+    chosen = np.random.default_rng(seed).choice(len(data), size=n_samples, replace=False)
+    return data.select(np.sort(chosen))

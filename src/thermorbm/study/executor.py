@@ -1,0 +1,161 @@
+"""Runs the tasks of a plan in worker processes on this computer, until all are done or cannot be done."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from thermorbm.study.costs import available_memory, estimate_costs
+from thermorbm.study.lock import Lock
+from thermorbm.study.pool import Answer, Pool
+from thermorbm.study.progress import Clock, Listener, Snapshot, count, stages
+from thermorbm.study.rundir import RunDirectory, write_json
+from thermorbm.study.schedule import Schedule
+from thermorbm.study.tasks import Task
+
+# A task is tried so often when its worker is killed, and a damaged result made again so often.
+MOST_ATTEMPTS = 2
+MOST_REMAKES = 3
+TURN_SECONDS = 0.25
+STATE_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Tasks by what became of them in this run. failed: id -> error."""
+
+    done: tuple[str, ...]
+    failed: Mapping[str, str]
+    skipped: tuple[str, ...]
+
+
+class Executor:
+    """One run over the tasks that are to do."""
+
+    def __init__(
+        self,
+        tasks: Mapping[str, Task],
+        todo: Iterable[str],
+        directory: RunDirectory,
+        lock: Lock,
+        listener: Listener,
+        n_workers: int,
+    ) -> None:
+        self._tasks, self._directory, self._lock, self._listener = tasks, directory, lock, listener
+        costs = estimate_costs(tasks)
+        self._schedule, self._clock = Schedule(tasks, todo, costs), Clock(costs, tasks)
+        self._n_workers = n_workers
+        self._attempts, self._remakes = Counter[str](), Counter[str]()
+        self._done: list[str] = []
+        self._failed: dict[str, str] = {}
+        self._skipped: list[str] = []
+        self._state_written = -STATE_SECONDS
+
+    def run(self) -> Outcome:
+        """Until nothing is left that could run."""
+        memory = available_memory()
+        try:
+            with Pool(self._directory.path, self._n_workers) as pool:
+                while self._fill(pool, memory) or self._clock.started:
+                    for answer in pool.answers(TURN_SECONDS):
+                        self._take(answer)
+                    self._tell()
+        finally:
+            self._clock.started.clear()
+            self._write_state()
+        return Outcome(tuple(self._done), self._failed, tuple(self._skipped))
+
+    def _fill(self, pool: Pool, memory: int) -> bool:
+        """Gives tasks to idle workers; whether it gave any."""
+        given = False
+        while pool.n_idle and (task_id := self._schedule.next(memory)) is not None:
+            self._schedule.start(task_id)
+            self._clock.start(task_id)
+            self._attempts[task_id] += 1
+            pool.give(self._tasks[task_id])
+            given = True
+        return given
+
+    def _take(self, answer: Answer) -> None:
+        task_id, message = answer.task_id, answer.message
+        if message["event"] == "progress":
+            self._clock.fractions[task_id] = message["fraction"]
+            return
+        self._clock.stop(task_id, message.get("seconds"))
+        if message["event"] == "done":
+            self._finish(task_id, message["notes"])
+        elif message["event"] == "damaged":
+            self._remake(message["input"], task_id, message["problem"])
+        elif message["event"] == "died":
+            self._revive(task_id, message["code"])
+        else:
+            self._fail(task_id, message["error"])
+
+    def _finish(self, task_id: str, notes: list[str]) -> None:
+        self._schedule.finish(task_id)
+        self._done.append(task_id)
+        for note in notes:
+            self._listener.note(f"{_name(task_id)}: {note}")
+
+    def _remake(self, damaged: str, reader: str, problem: str) -> None:
+        """A result is damaged: removes it and has it made again, but not for ever."""
+        self._remakes[damaged] += 1
+        if self._remakes[damaged] > MOST_REMAKES:
+            self._fail(reader, f"{_name(damaged)} is damaged again and again: {problem}")
+            return
+        self._listener.note(f"{_name(damaged)}: result cannot be used ({problem}); computing it again")
+        for path in (self._directory.reduced(damaged), self._directory.large(damaged)):
+            path.unlink(missing_ok=True)
+        self._attempts[reader] -= 1
+        self._schedule.remake(damaged, reader)
+
+    def _revive(self, task_id: str, code: int) -> None:
+        how = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with code {code}"
+        hint = ", perhaps because memory ran out" if code == -signal.SIGKILL else ""
+        if self._attempts[task_id] < MOST_ATTEMPTS:
+            self._listener.note(f"{_name(task_id)}: its worker was ended {how}{hint}; trying again")
+            self._schedule.retry(task_id)
+        else:
+            self._fail(task_id, f"its worker was ended {how} {MOST_ATTEMPTS} times{hint}")
+
+    def _fail(self, task_id: str, error: str) -> None:
+        skipped = self._schedule.fail(task_id)
+        self._failed[task_id] = error
+        self._skipped += skipped
+        record = {"error": error, "log": str(self._directory.log(task_id).relative_to(self._directory.path))}
+        write_json(self._directory.failure(task_id), record)
+        waiting = f"; {len(skipped)} tasks that need it are skipped" if skipped else ""
+        self._listener.note(f"{_name(task_id)}: FAILED: {error}{waiting}")
+
+    def _tell(self) -> None:
+        self._lock.beat()
+        self._listener.update(self._snapshot())
+        if time.monotonic() - self._state_written >= STATE_SECONDS:
+            self._write_state()
+
+    def _snapshot(self) -> Snapshot:
+        states = self._schedule.states
+        eta = self._clock.eta(states, self._n_workers)
+        return Snapshot(count(states), stages(states, self._tasks), self._clock.running(), eta)
+
+    def _write_state(self) -> None:
+        """For `status`; it is told by the files what is done, and by this what is under way."""
+        self._state_written = time.monotonic()
+        snapshot = self._snapshot()
+        last = next(reversed(self._failed.items()), None)
+        state: dict[str, Any] = {
+            "running": [asdict(task) for task in snapshot.running],
+            "eta_seconds": snapshot.eta,
+            "workers": self._n_workers,
+            "last_error": None if last is None else f"{_name(last[0])}: {last[1]}",
+        }
+        write_json(self._directory.state, state)
+
+
+def _name(task_id: str) -> str:
+    """kind/name, without the hash."""
+    return task_id.rsplit("-", 1)[0]

@@ -1,0 +1,265 @@
+"""A study as plain data: families of configurations, and groups of machines trained on them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from thermorbm.errors import InputError, unknown_name
+from thermorbm.lattice import Lattice
+
+PARTS = ("thermal", "weights", "likelihood", "visible-energy", "hidden", "generation", "entropy", "critical")
+HAMILTONIANS = ("ising", "unknown")
+METHODS = ("metropolis", "swendsen-wang", "wolff")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+LARGEST = 1 << 40  # any count beyond it is a slip of the pen
+
+Sector = str | float
+
+
+@dataclass(frozen=True)
+class Control:
+    """What is varied between datasets; the temperature in units of J/k_B unless a study says otherwise."""
+
+    name: str = "temperature"
+    symbol: str = "T"
+    unit: str = "J/k_B"
+
+    @property
+    def is_temperature(self) -> bool:
+        return self.name == "temperature"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Machines that are alike but for temperature, size and seed.
+
+    hidden: numbers of hidden units, one machine each. recipe, changes: how to train, and which fields of the
+    recipe are set otherwise. seeds: machines per temperature and size, from different seeds. temperatures:
+    some of the family's, None for all. sector: of the configurations, "symmetric", "positive" or the fraction
+    with m > 0. union: one machine for all temperatures together, `proportions` says how many configurations
+    each contributes, relative to the largest. samples: training configurations per temperature, None for all.
+    """
+
+    name: str = "main"
+    hidden: tuple[int, ...] = ()
+    recipe: str = "fast"
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    seeds: int = 1
+    temperatures: tuple[float, ...] | None = None
+    sector: Sector = "symmetric"
+    union: bool = False
+    proportions: tuple[float, ...] | None = None
+    samples: int | None = None
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        check_counts("hidden", self.hidden)
+        check_count("seeds", self.seeds)
+        if self.samples is not None:
+            check_count("samples", self.samples)
+        check_sector("sector", self.sector)
+        if self.temperatures is not None:
+            check_rising("temperatures", self.temperatures)
+        if self.proportions is not None:
+            self._check_proportions(self.proportions)
+
+    def _check_proportions(self, proportions: tuple[float, ...]) -> None:
+        if not self.union:
+            raise InputError("proportions", list(proportions), "absent unless union = true")
+        if not all(0 <= p < math.inf for p in proportions) or not any(proportions):
+            raise InputError("proportions", list(proportions), "numbers >= 0, not all 0")
+
+
+@dataclass(frozen=True)
+class EnergyGrid:
+    """Temperatures at which only energies are measured, for thermodynamic integration."""
+
+    temperatures: tuple[float, ...]
+    samples: int
+
+    def __post_init__(self) -> None:
+        check_temperatures("temperatures", self.temperatures)
+        check_count("samples", self.samples, least=2)
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """Users' configurations at one value of the control parameter, or at several given by an array.
+
+    files: joined in order. value: of the control parameter; None if `parameter_array`, which holds one value
+    per configuration, or a dataset of thermorbm itself says it. array: the name of the configurations in
+    files that hold several arrays.
+    """
+
+    files: tuple[Path, ...]
+    value: float | None = None
+    parameter_array: str | None = None
+    array: str | None = None
+    family: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.files:
+            raise InputError("file", [], "one or more file names")
+        if self.value is not None and not math.isfinite(self.value):
+            raise InputError("temperature", self.value, "a finite number")
+        if self.value is not None and self.parameter_array is not None:
+            raise InputError("parameter_array", self.parameter_array, "absent where a value is given")
+
+
+@dataclass(frozen=True)
+class Family:
+    """Configurations on one lattice at several temperatures, and the machines trained on them.
+
+    shape: sides of the periodic lattice, None if users' data have none. temperatures: those to sample, empty
+    for users' data. samples: training configurations per temperature. held_out: further ones that training
+    does not see; None for a tenth. all_filters: temperatures at which every filter is kept for the report.
+    """
+
+    name: str
+    shape: tuple[int, ...] | None = None
+    temperatures: tuple[float, ...] = ()
+    samples: int = 0
+    held_out: int | None = None
+    method: str = "metropolis"
+    hamiltonian: str = "ising"
+    groups: tuple[Group, ...] = ()
+    energies: EnergyGrid | None = None
+    data: tuple[DataFile, ...] = ()
+    all_filters: tuple[float, ...] = ()
+    parts: tuple[str, ...] = PARTS
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        if self.shape is not None:
+            Lattice(self.shape)
+        check_member("method", self.method, METHODS)
+        check_member("hamiltonian", self.hamiltonian, HAMILTONIANS)
+        for part in self.parts:
+            check_member("parts", part, PARTS)
+        if self.held_out is not None:
+            check_count("held_out", self.held_out, least=2)
+        check_distinct("variant names", [group.name for group in self.groups])
+        if self.data:
+            self._check_imported()
+        else:
+            self._check_sampled()
+
+    @property
+    def lattice(self) -> Lattice | None:
+        return None if self.shape is None else Lattice(self.shape)
+
+    def _check_sampled(self) -> None:
+        if self.shape is None:
+            raise InputError("shape", None, "the sides of the lattice", "for example [64, 64]")
+        check_temperatures("temperatures", self.temperatures)
+        check_count("samples", self.samples, least=2)
+        for group in self.groups:
+            check_subset(f"variant.{group.name}.temperatures", group.temperatures or (), self.temperatures)
+        check_subset("all_filters", self.all_filters, self.temperatures)
+
+    def _check_imported(self) -> None:
+        for name, given in (("temperatures", self.temperatures), ("samples", self.samples)):
+            if given:
+                raise InputError(name, given, "absent in a family whose configurations come from [[data]]")
+        if self.energies is not None:
+            raise InputError(
+                "energies", "a table", "absent in a family whose configurations come from [[data]]"
+            )
+        for group in self.groups:
+            if group.sector != "symmetric":
+                raise InputError(f"variant.{group.name}.sector", group.sector, "absent for users' data")
+
+
+@dataclass(frozen=True)
+class Study:
+    """All that is asked for. precision: of the matrix products in training, "auto", "fp32" or "bf16"."""
+
+    name: str
+    families: tuple[Family, ...]
+    title: str = ""
+    seed: int = 1
+    precision: str = "auto"
+    control: Control = Control()
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        if isinstance(self.seed, bool) or not 0 <= self.seed < 1 << 63:
+            raise InputError("seed", self.seed, "a whole number >= 0")
+        check_member("precision", self.precision, ("auto", "fp32", "bf16"))
+        if not self.families:
+            raise InputError("family", "nothing", "one or more [[family]] tables")
+        check_distinct("family names", [family.name for family in self.families])
+        if not self.control.is_temperature:
+            self._check_other_control()
+
+    def _check_other_control(self) -> None:
+        for family in self.families:
+            if not family.data:
+                raise InputError("control.name", self.control.name, "temperature where we sample ourselves")
+            if family.hamiltonian != "unknown":
+                remedy = "the Ising model is used at a temperature"
+                raise InputError(f"family.{family.name}.hamiltonian", family.hamiltonian, "unknown", remedy)
+
+
+def check_name(key: str, name: str) -> None:
+    if not NAME.fullmatch(name):
+        raise InputError(key, name, "up to 40 letters, digits, '.', '_' and '-', a letter or digit first")
+
+
+def check_member(key: str, value: object, valid: Sequence[str]) -> None:
+    if value not in valid:
+        raise unknown_name(key, value, valid)
+
+
+def check_count(key: str, value: int, least: int = 1) -> None:
+    if isinstance(value, bool) or not least <= value < LARGEST:
+        raise InputError(key, value, f"a whole number >= {least}")
+
+
+def check_counts(key: str, values: Sequence[int]) -> None:
+    for value in values:
+        check_count(key, value)
+    check_distinct(key, values)
+
+
+def check_temperatures(key: str, values: Sequence[float]) -> None:
+    """One or more rising numbers > 0."""
+    if not values:
+        raise InputError(key, list(values), "one or more temperatures")
+    for value in values:
+        if not 0 < value < math.inf:
+            raise InputError(key, value, "finite numbers > 0")
+    check_rising(key, values)
+
+
+def check_rising(key: str, values: Sequence[float]) -> None:
+    for before, after in pairwise(values):
+        if after == before:
+            raise InputError(key, after, "all different", "it stands there twice")
+        if not after > before:
+            raise InputError(key, [before, after], "sorted, lowest first")
+
+
+def check_distinct(key: str, values: Sequence[object]) -> None:
+    for value in values:
+        if list(values).count(value) > 1:
+            raise InputError(key, value, "all different", "it stands there twice")
+
+
+def check_subset(key: str, values: Sequence[float], allowed: Sequence[float]) -> None:
+    for value in values:
+        if value not in allowed:
+            raise InputError(key, value, "among the family's temperatures", "add it there first")
+
+
+def check_sector(key: str, sector: Sector) -> None:
+    named = isinstance(sector, str) and sector in ("symmetric", "positive")
+    fraction = not isinstance(sector, str | bool) and 0 <= sector <= 1
+    if not (named or fraction):
+        raise InputError(key, sector, "'symmetric', 'positive' or a fraction of m > 0 in [0, 1]")

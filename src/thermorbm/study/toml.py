@@ -1,0 +1,191 @@
+"""Studies from TOML files: strict, with errors that name the file, the key and the nearest valid name."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from thermorbm.errors import FileError, InputError, unknown_name
+from thermorbm.lattice import Lattice
+from thermorbm.storage import check_readable
+from thermorbm.study.spec import PARTS, Control, DataFile, EnergyGrid, Family, Group, Sector, Study
+from thermorbm.study.tables import Table
+
+Made = TypeVar("Made")
+
+LARGEST_FILE = 10_000_000  # bytes
+
+
+def load_study(path: str | Path) -> Study:
+    """The study in a TOML file; names of users' data files are taken relative to the file's directory."""
+    values = _parse(Path(path))
+    try:
+        return read_study(values, Path(path).resolve().parent)
+    except InputError as error:
+        raise FileError(path, str(error)) from error
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    check_readable(path)
+    if path.stat().st_size > LARGEST_FILE:
+        raise FileError(path, f"is larger than {LARGEST_FILE} bytes", "a study is a short TOML file")
+    try:
+        return tomllib.loads(path.read_bytes().decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileError(path, f"is not valid TOML: {error}") from error
+    except (RecursionError, ValueError) as error:  # thousands of nested brackets, or of digits
+        raise FileError(path, "is not a study: nested too deeply, or a number too long") from error
+
+
+def read_study(values: Mapping[str, Any], base: Path) -> Study:
+    """The study in parsed TOML."""
+    top = Table(values)
+    study: dict[str, Any] = {
+        "name": top.text("name"),
+        "title": top.text("title", ""),
+        "seed": top.whole("seed", 1),
+        "precision": top.text("precision", "auto"),
+        "control": _control(top.table("control")),
+    }
+    data, families = top.each("data"), top.each("family")
+    top.finish()
+    names = [table.text("name") for table in families]
+    files = _assigned([_data_file(table, base) for table in data], names)
+    return Study(
+        families=tuple(_family(table, files.get(table.text("name"), ())) for table in families), **study
+    )
+
+
+def _control(table: Table) -> Control:
+    default = Control()
+    name = table.text("name", default.name)
+    plain = name == default.name
+    symbol = table.text("symbol", default.symbol if plain else name)
+    unit = table.text("unit", default.unit if plain else "")
+    table.finish()
+    return Control(name, symbol, unit)
+
+
+def _data_file(table: Table, base: Path) -> DataFile:
+    temperature, value = table.optional_number("temperature"), table.optional_number("value")
+    given = {
+        "files": tuple(base / name for name in table.texts("file")),
+        "value": temperature if value is None else value,
+        "parameter_array": table.optional_text("parameter_array"),
+        "array": table.optional_text("array"),
+        "family": table.optional_text("family"),
+    }
+    table.finish()
+    if temperature is not None and value is not None:
+        raise table.refused("value", value, "absent where a temperature is given")
+    return _located(table, DataFile, given)
+
+
+def _assigned(files: Sequence[DataFile], names: Sequence[str]) -> dict[str, tuple[DataFile, ...]]:
+    """Users' files by the name of the family they belong to: the only one, unless they say it."""
+    if files and not names:
+        raise InputError("family", "nothing", "a [[family]] table for the [[data]]", "it says what to train")
+    chosen: dict[str, tuple[DataFile, ...]] = {}
+    for place, file in enumerate(files, 1):
+        if file.family is None and len(names) > 1:
+            raise InputError(f"data.{place}.family", "nothing", "the name of one of several families")
+        name = names[0] if file.family is None else file.family
+        if name not in names:
+            raise unknown_name(f"data.{place}.family", name, names)
+        chosen[name] = (*chosen.get(name, ()), file)
+    return chosen
+
+
+def _family(table: Table, data: tuple[DataFile, ...]) -> Family:
+    training, variants, energies = _training(table, Group()), table.each("variant"), _energies(table)
+    given = {
+        "name": table.text("name"),
+        "shape": _shape(table),
+        "temperatures": table.numbers("temperatures"),
+        "samples": table.whole("samples", 0),
+        "held_out": table.optional_whole("held_out"),
+        "method": table.text("method", "metropolis"),
+        "hamiltonian": table.text("hamiltonian", "unknown" if data else "ising"),
+        "all_filters": table.numbers("all_filters"),
+        "parts": table.texts("parts") or PARTS,
+    }
+    table.finish()
+    main = _located(table, Group, training)
+    groups = (*([main] if main.hidden else []), *(_variant(inner, main) for inner in variants))
+    return _located(table, Family, {**given, "groups": groups, "energies": energies, "data": data})
+
+
+def _shape(table: Table) -> tuple[int, ...] | None:
+    """Sides as a list of whole numbers, or written as "64x64"."""
+    given = table.raw("shape")
+    if given is None:
+        return None
+    try:
+        return Lattice.parse(given).shape if isinstance(given, str) else Lattice(table.wholes("shape")).shape
+    except InputError as error:
+        raise InputError(table.path("shape"), error.got, error.wanted, error.remedy) from error
+
+
+def _training(table: Table, like: Group) -> dict[str, Any]:
+    """The keys that a family and its variants share; what is not given is as in `like`."""
+    hidden = table.wholes("hidden")
+    inherited = {} if "recipe" in table else like.changes  # changes belong to a recipe
+    return {
+        "hidden": hidden if "hidden" in table else like.hidden,
+        "recipe": table.text("recipe", like.recipe),
+        "changes": {**inherited, **_changes(table.table("changes"))},
+        "seeds": table.whole("seeds", like.seeds),
+    }
+
+
+def _variant(table: Table, main: Group) -> Group:
+    training = _training(table, main)
+    if table.flag("zero_bias"):
+        training["changes"]["zero_bias"] = True
+    given = {
+        "name": table.text("name"),
+        "temperatures": table.optional_numbers("temperatures"),
+        "sector": _sector(table),
+        "union": table.flag("union"),
+        "proportions": table.optional_numbers("proportions"),
+        "samples": table.optional_whole("samples"),
+    }
+    table.finish()
+    if not training["hidden"]:
+        raise table.refused("hidden", None, "one or more numbers of hidden units")
+    return _located(table, Group, {**training, **given})
+
+
+def _sector(table: Table) -> Sector:
+    sector = table.raw("sector", "symmetric")
+    if isinstance(sector, bool) or not isinstance(sector, str | int | float):
+        raise table.refused("sector", sector, "'symmetric', 'positive' or a fraction of m > 0 in [0, 1]")
+    return sector
+
+
+def _changes(table: Table) -> dict[str, Any]:
+    """Fields of a recipe; the recipe itself checks their names and values."""
+    changes = {key: table.raw(key) for key in table}
+    for key, value in changes.items():
+        if not isinstance(value, bool | int | float | str) or key == "name":
+            raise table.refused(key, value, "a number, a text or a flag, and no other name for the recipe")
+    return changes
+
+
+def _energies(table: Table) -> EnergyGrid | None:
+    inner = table.table("energies")
+    given = {"temperatures": inner.numbers("temperatures"), "samples": inner.raw("samples")}
+    inner.finish()
+    if "energies" not in table:
+        return None
+    return _located(inner, EnergyGrid, {**given, "samples": inner.whole("samples")})
+
+
+def _located(table: Table, make: Callable[..., Made], values: Mapping[str, Any]) -> Made:
+    """make(**values), with the table's path before the name of a refused key."""
+    try:
+        return make(**values)
+    except InputError as error:
+        raise InputError(table.path(error.name), error.got, error.wanted, error.remedy) from error

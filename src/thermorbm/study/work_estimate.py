@@ -1,0 +1,153 @@
+"""Tasks that put the results of many temperatures together: curves, entropies, critical temperatures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thermorbm import exact
+from thermorbm.study.critical import (
+    HEAT,
+    OF_CONFIGURATIONS,
+    OF_MACHINES,
+    OF_UNIONS,
+    ORDER,
+    Finders,
+    critical_points,
+    exact_heat_peak,
+)
+from thermorbm.study.reduced import Reduced
+from thermorbm.study.store import Product, Store
+from thermorbm.study.tasks import Task
+
+Values = dict[str, Any]
+Arrays = dict[str, NDArray[Any]]
+
+FINE_POINTS = 400
+
+
+def estimate(task: Task, store: Store) -> Product:
+    results = [store.reduced(item) for item in task.inputs]
+    if task.parameters["what"] == "thermodynamics":
+        return thermodynamics(task, results)
+    return indicators(task, results)
+
+
+def thermodynamics(task: Task, results: Sequence[Reduced]) -> Product:
+    """Averages of the configurations as curves, what they say of T_c, and exact curves beside them."""
+    measured, grid = (
+        {r.task.labels["value"]: [r.values.get("thermal", {})] for r in results if r.task.kind == kind}
+        for kind in ("measure", "energies")
+    )
+    values: Values = {"curves": curves(measured), "grid_curves": curves(grid)}
+    arrays = _exact_curves(task, list(measured))
+    if "critical" in task.parameters["parts"]:
+        values["critical"], smooth = _critical(task, values["curves"], OF_CONFIGURATIONS)
+        values["targets"] = _targets(task, curves({**grid, **measured}))
+        arrays |= smooth
+    return Product(values, arrays)
+
+
+def indicators(task: Task, results: Sequence[Reduced]) -> Product:
+    """What machines of one group and size say at every value, averaged over seeds, and of T_c."""
+    found: dict[float, list[Values]] = {}
+    for result in results:
+        value = result.task.labels["value"]
+        if value is not None:  # the weights of a machine for all temperatures belong to none of them
+            found.setdefault(value, []).append(_indicators_of(result))
+    values: Values = {"curves": curves(found)}
+    finders = OF_UNIONS if task.parameters["union"] else OF_MACHINES
+    values["critical"], arrays = _critical(task, values["curves"], finders)
+    return Product(values, arrays)
+
+
+def _critical(task: Task, found: Values, finders: Finders) -> tuple[list[Values], Arrays]:
+    p = task.parameters
+    return critical_points(found, finders, p["is_temperature"], p["seed"] % 2**32)
+
+
+def _targets(task: Task, found: Values) -> Values:
+    """Where heat capacity and susceptibility peak on this very lattice: exact if known, else from samples."""
+    known = exact_heat_peak(task.parameters["shape"]) if task.parameters["hamiltonian"] == "ising" else None
+    rows, _ = _critical(task, found, OF_CONFIGURATIONS)
+    targets: Values = {}
+    for name in (HEAT, ORDER):
+        measured = next((row["estimate"] for row in rows if row["indicator"] == f"{name}_per_spin"), None)
+        targets[name] = None if measured is None else {**measured, "source": "samples"}
+    if known is not None:
+        targets[HEAT] = {"value": known, "error": 0.0, "source": "kaufman"}
+    return targets
+
+
+def curves(found: Mapping[float, Sequence[Mapping[str, Any]]]) -> Values:
+    """name -> {"x", "values", "errors"}, lists of one length; several estimates at one x are averaged."""
+    names = dict.fromkeys(name for rows in found.values() for row in rows for name in row)
+    return {name: _curve(found, name) for name in names}
+
+
+def _curve(found: Mapping[float, Sequence[Mapping[str, Any]]], name: str) -> Values:
+    points = [(x, [row[name] for row in rows if name in row]) for x, rows in sorted(found.items())]
+    kept = [(x, *_average(estimates)) for x, estimates in points if estimates]
+    x, values, errors = zip(*kept, strict=True)
+    return {"x": list(x), "values": list(values), "errors": list(errors)}
+
+
+def _average(estimates: Sequence[Mapping[str, float]]) -> tuple[float, float]:
+    """Mean over seeds; its error is the larger of what each seed states and what their scatter shows."""
+    values = np.array([item["value"] for item in estimates])
+    stated = float(np.sqrt(np.sum([item["error"] ** 2 for item in estimates]))) / len(values)
+    scatter = float(values.std(ddof=1)) / np.sqrt(len(values)) if len(values) > 1 else 0.0
+    return float(values.mean()), max(stated, float(scatter))
+
+
+def _indicators_of(result: Reduced) -> Values:
+    """The estimates in a result that may tell a transition, by name."""
+    values, found = result.values, Values()
+    if result.task.kind == "weights":
+        return {"filter_sum_abs_variance": values["filter_sum_abs_variance"], **_correlations(result)}
+    n_sites = values["n_sites"]
+    if "visible_energy" in values:
+        for name in ("mean", "variance"):
+            found[f"visible_energy_{name}_per_spin"] = _per(n_sites, values["visible_energy"]["train"][name])
+    if "likelihood" in values:
+        found |= values["likelihood"]["held_out"]
+    if "hidden" in values:
+        found["sign_rule"] = values["hidden"]["sign_rule"]
+    return found
+
+
+def _correlations(result: Reduced) -> Values:
+    """Inverse-filter correlation at whole distances 1, 2, 4, ... up to half the lattice."""
+    if "correlation.distances" not in result.arrays:
+        return {}
+    distances, values, errors = (
+        result.arrays[f"correlation.{name}"] for name in ("distances", "values", "errors")
+    )
+    longest = min(result.task.parameters["shape"]) // 2
+    found = {}
+    for power in range(int(np.log2(longest)) + 1):
+        place = int(np.argmin(np.abs(distances - 2**power)))
+        found[f"correlation_r{2**power}"] = {"value": float(values[place]), "error": float(errors[place])}
+    return found
+
+
+def _per(n: int, estimate: Mapping[str, float]) -> Values:
+    return {"value": estimate["value"] / n, "error": estimate["error"] / n}
+
+
+def _exact_curves(task: Task, values: Sequence[float]) -> Arrays:
+    """Kaufman's curves at the lattice's side on a fine grid between the lowest and highest temperature."""
+    shape = task.parameters["shape"]
+    if task.parameters["hamiltonian"] != "ising" or shape is None or len(shape) != 2 or len(set(shape)) > 1:
+        return {}
+    temperatures = np.linspace(min(values), max(values), FINE_POINTS)
+    found = exact.kaufman(shape[0], temperatures)
+    return {
+        "exact.temperature": temperatures,
+        "exact.energy_per_spin": found.energy,
+        "exact.heat_capacity_per_spin": found.heat_capacity,
+        "exact.entropy_per_spin": found.entropy,
+    }

@@ -1,0 +1,121 @@
+"""The executor with workers of paper: retries, remakes, failures and what is told."""
+
+import json
+
+import pytest
+
+from thermorbm.study import executor as executor_module
+from thermorbm.study.executor import MOST_REMAKES, Executor
+from thermorbm.study.lock import locked
+from thermorbm.study.pool import Answer
+from thermorbm.study.rundir import open_run, prepare
+from thermorbm.study.tasks import make_task
+
+DATA = make_task("sample", "data", {"shape": [2, 2], "temperature": 1.0, "samples": 2, "held_out": 2})
+FIRST = make_task("measure", "first", {"n": 1}, [DATA])
+SECOND = make_task("measure", "second", {"n": 2}, [DATA])
+END = make_task("estimate", "end", {}, [FIRST])
+TASKS = {task.id: task for task in (DATA, FIRST, SECOND, END)}
+DONE = {"event": "done", "seconds": 1.0, "notes": []}
+
+
+class PaperPool:
+    """One worker that answers each task with the next line of its script, "done" where there is none."""
+
+    def __init__(self, script):
+        self._script, self._given, self.order = script, None, []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    @property
+    def n_idle(self):
+        return int(self._given is None)
+
+    def give(self, task):
+        self._given = task
+        self.order.append(task.name)
+
+    def answers(self, timeout):
+        task, self._given = self._given, None
+        waiting = self._script.get(task.name, [])
+        yield Answer(task.id, waiting.pop(0) if waiting else DONE)
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, recorder):
+    """Runs the tasks with scripted answers; gives the outcome and the order of tasks."""
+    directory = open_run(tmp_path / "run", "paper")
+    prepare(directory, "", TASKS.values())
+
+    def run(todo=TASKS, **script):
+        pool = PaperPool(script)
+        monkeypatch.setattr(executor_module, "Pool", lambda path, n: pool)
+        with locked(directory.lock) as lock:
+            return Executor(TASKS, todo, directory, lock, recorder, 1).run(), pool.order
+
+    run.directory, run.notes = directory, recorder.notes
+    return run
+
+
+def test_all_goes_well(run, recorder):
+    outcome, order = run()
+    assert set(order) == {"data", "first", "second", "end"}
+    assert set(outcome.done) == set(TASKS)
+    assert not outcome.failed
+    last = recorder.snapshots[-1]
+    assert last.counts["done"] == 4
+    assert last.eta == 0
+    assert last.stages["measure"] == (2, 2)
+
+
+def test_a_failed_task_is_recorded_and_the_rest_goes_on(run):
+    outcome, order = run(first=[{"event": "failed", "error": "too hot"}])
+    assert set(order) == {"data", "first", "second"}
+    assert outcome.failed == {FIRST.id: "too hot"}
+    assert outcome.skipped == (END.id,)
+    record = json.loads(run.directory.failure(FIRST.id).read_text())
+    assert record["error"] == "too hot"
+    assert "measure/first: FAILED: too hot; 1 tasks that need it are skipped" in run.notes
+    assert json.loads(run.directory.state.read_text())["last_error"] == "measure/first: too hot"
+
+
+def test_a_killed_worker_gets_a_second_chance(run):
+    outcome, order = run(first=[{"event": "died", "code": -9}])
+    assert order.count("first") == 2
+    assert not outcome.failed
+    assert (
+        "measure/first: its worker was ended by signal SIGKILL, perhaps because memory ran out"
+        in run.notes[0]
+    )
+
+
+def test_a_task_that_kills_its_workers_fails(run):
+    outcome, order = run(first=[{"event": "died", "code": -9}, {"event": "died", "code": 3}])
+    assert order.count("first") == 2
+    assert "with code 3 2 times" in outcome.failed[FIRST.id]
+
+
+def test_a_damaged_input_is_made_again(run):
+    damaged = {"event": "damaged", "input": DATA.id, "problem": "checksum does not match"}
+    run.directory.large(DATA.id).write_text("rubbish")
+    outcome, order = run(todo=[FIRST.id, END.id], first=[damaged])
+    assert order == ["first", "data", "first", "end"]
+    assert not outcome.failed
+    assert not run.directory.large(DATA.id).exists()
+    assert run.notes == ["sample/data: result cannot be used (checksum does not match); computing it again"]
+
+
+def test_damage_without_end_is_a_failure(run):
+    damaged = {"event": "damaged", "input": DATA.id, "problem": "bad disk"}
+    outcome, order = run(first=[damaged] * 9)
+    assert order.count("first") == MOST_REMAKES + 1
+    assert "damaged again and again: bad disk" in outcome.failed[FIRST.id]
+
+
+def test_notes_and_progress_reach_the_listener(run, recorder):
+    run(first=[{**DONE, "notes": ["be careful"]}])
+    assert recorder.notes == ["measure/first: be careful"]

@@ -1,0 +1,177 @@
+"""Planning: the same study gives the same tasks, and only what matters changes a hash."""
+
+import json
+import shutil
+import time
+
+import pytest
+
+from thermorbm.errors import InputError
+from thermorbm.study import tasks as tasks_module
+from thermorbm.study.plan import plan_study
+from thermorbm.study.reduced import Reduced, write_reduced
+from thermorbm.study.rundir import open_run, prepare
+from thermorbm.study.runner import survey
+from thermorbm.study.schedule import ordered
+from thermorbm.study.spec import Family, Study
+from thermorbm.study.tasks import Task, derived_seed, make_task
+from thermorbm.study.toml import load_study
+
+RICH = """
+[[family.variant]]
+name = "all"
+union = true
+
+[[family.variant]]
+name = "odd"
+sector = 0.6
+temperatures = [2.0]
+"""
+
+
+def planned(write_study, text="", **replacements):
+    """Hashes by kind and name."""
+    tasks = plan_study(load_study(write_study(more=text, **replacements))).tasks
+    return {f"{task.kind}/{task.name}": task.hash for task in tasks.values()}
+
+
+@pytest.fixture
+def hashes(write_study):
+    def plan(text="", **replacements):
+        return planned(write_study, text, **replacements)
+
+    return plan
+
+
+def changed(before, after):
+    """Names of tasks in both plans whose hash is another."""
+    return {name for name in before if name in after and before[name] != after[name]}
+
+
+def test_the_tasks_of_a_small_study(hashes):
+    assert set(hashes(RICH)) == {
+        "sample/2d-T2", "sample/2d-T3", "sample/2d-T2-0.6",
+        "measure/2d-T2", "measure/2d-T3", "measure/2d-T2-0.6",
+        "train/2d-T2-h4", "train/2d-T3-h4", "train/2d-all-h4", "train/2d-odd-T2-h4",
+        "weights/2d-T2-h4", "weights/2d-T3-h4", "weights/2d-all-h4", "weights/2d-odd-T2-h4",
+        "observe/2d-T2-h4", "observe/2d-T3-h4", "observe/2d-all-h4-T2", "observe/2d-all-h4-T3",
+        "observe/2d-odd-T2-h4",
+        "estimate/2d-thermodynamics", "estimate/2d-indicators-main-h4", "estimate/2d-indicators-all-h4",
+        "estimate/2d-indicators-odd-h4",
+    }  # fmt: skip
+
+
+def test_planning_is_deterministic_and_orders_tasks(micro):
+    first, second = plan_study(micro), plan_study(micro)
+    assert list(first.tasks) == list(second.tasks)
+    seen = set()
+    for task_id, task in first.tasks.items():
+        assert set(task.inputs) <= seen
+        seen.add(task_id)
+    assert set(ordered(first.tasks)) == seen
+
+
+def test_adding_a_temperature_leaves_the_others_alone(hashes):
+    before, after = hashes(RICH), hashes(RICH, **{"[2.0, 3.0]": "[2.0, 2.5, 3.0]"})
+    assert set(before) < set(after)
+    # What is made of all temperatures together changes; nothing that belongs to one of them does.
+    assert changed(before, after) == {
+        "train/2d-all-h4", "weights/2d-all-h4", "observe/2d-all-h4-T2", "observe/2d-all-h4-T3",
+        "estimate/2d-thermodynamics", "estimate/2d-indicators-main-h4", "estimate/2d-indicators-all-h4",
+    }  # fmt: skip
+
+
+def test_adding_a_size_or_a_family_changes_nothing_else(hashes):
+    before = hashes()
+    assert changed(before, hashes(**{"hidden = [4]": "hidden = [2, 4]"})) == set()
+    more = '[[family]]\nname = "1d"\nshape = [8]\ntemperatures = [1.0]\nsamples = 9\n'
+    assert changed(before, hashes(more)) == set()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kinds"),
+    [
+        ("seed = 3", "seed = 4", {"sample", "measure", "train", "weights", "observe", "estimate"}),
+        ("samples = 256", "samples = 255", {"sample", "measure", "train", "weights", "observe", "estimate"}),
+        ("epochs = 2", "epochs = 3", {"train", "weights", "observe", "estimate"}),
+        (
+            "[family.changes]",
+            'recipe = "paper"\n[family.changes]',
+            {"train", "weights", "observe", "estimate"},
+        ),
+        ("seed = 3", 'seed = 3\ntitle = "Other words"', set()),
+    ],
+)
+def test_what_changes_a_hash(hashes, old, new, kinds):
+    found = changed(hashes(), hashes(**{old: new}))
+    assert {name.split("/")[0] for name in found} == kinds
+
+
+def test_precision_and_versions_of_a_kind_are_part_of_it(hashes, monkeypatch):
+    before = hashes(**{"seed = 3": 'seed = 3\nprecision = "fp32"'})
+    after = hashes(**{"seed = 3": 'seed = 3\nprecision = "bf16"'})
+    assert {name.split("/")[0] for name in changed(before, after)} == {
+        "train", "weights", "observe", "estimate",
+    }  # fmt: skip
+    before = hashes()
+    monkeypatch.setitem(tasks_module.VERSIONS, "measure", 2)
+    assert {name.split("/")[0] for name in changed(before, hashes())} == {"measure", "estimate"}
+
+
+def test_thermodynamics_hang_on_measurements_and_not_on_machines(hashes):
+    before = hashes()
+    after = hashes(**{"epochs = 2": "epochs = 3"})
+    assert before["estimate/2d-thermodynamics"] == after["estimate/2d-thermodynamics"]
+
+
+def test_seeds_belong_to_names():
+    assert derived_seed(1, "train", "2d", 3) == derived_seed(1, "train", "2d", 3)
+    seeds = {derived_seed(1, "a"), derived_seed(2, "a"), derived_seed(1, "b"), derived_seed(1, "a", "b")}
+    assert len(seeds) == 4
+    assert all(0 <= seed < 2**63 for seed in seeds)
+
+
+def test_a_task_survives_json():
+    first = make_task("sample", "a", {"seed": 1, "shape": [2, 2]}, labels={"family": "x"})
+    task = make_task("measure", "b", {"thermal": True}, [first], {"family": "x"})
+    assert Task.from_dict(json.loads(json.dumps(task.to_dict()))) == task
+
+
+def test_a_recipe_that_does_not_exist_is_named_with_its_place(write_study):
+    with pytest.raises(InputError, match=r"family.2d.variant.main .*did you mean 'epochs'"):
+        planned(write_study, **{"epochs = 2": "epoch = 2"})
+    with pytest.raises(InputError, match="recipe must be one of"):
+        planned(write_study, **{"[family.changes]": 'recipe = "slow"\n[family.changes]'})
+
+
+def test_proportions_are_one_per_temperature(write_study):
+    text = '[[family.variant]]\nname = "all"\nunion = true\nproportions = [1, 2, 3]\n'
+    with pytest.raises(InputError, match="proportions must be 2, one per temperature, got '3 numbers'"):
+        planned(write_study, text)
+
+
+def test_parts_that_are_not_asked_for_are_not_planned(micro):
+    from dataclasses import replace
+
+    family = replace(micro.families[0], parts=("weights",))
+    kinds = {task.kind for task in plan_study(replace(micro, families=(family,))).tasks.values()}
+    assert kinds == {"sample", "measure", "train", "weights"}
+
+
+def test_a_thousand_tasks_are_planned_and_skipped_in_two_seconds(tmp_path, recorder):
+    temperatures = tuple(1 + i / 1000 for i in range(500))
+    family = Family("2d", (4, 4), temperatures, 10, parts=("thermal",))
+    study = Study("many", (family,))
+    directory = open_run(tmp_path / "run", "many")
+    plan = plan_study(study)
+    prepare(directory, "", plan.tasks.values())
+    first, *others = (directory.reduced(task_id) for task_id in plan.tasks)
+    write_reduced(first, Reduced(next(iter(plan.tasks.values())), {}))
+    for path in others:
+        shutil.copy(first, path)
+    start = time.process_time()
+    plan = plan_study(study)
+    prepare(directory, "", plan.tasks.values())
+    assert survey(plan.tasks, directory, recorder) == set()
+    assert len(plan.tasks) == 1000
+    assert time.process_time() - start < 2
