@@ -41,10 +41,9 @@ class Trainer:
         self.units = unit_source(units, device)
         self.batches = Batches(data, recipe.batch_size, batches, recipe.flip, recipe.translate, device, dtype)
         self.n_updates = max(recipe.epochs * self.batches.per_epoch, recipe.least_updates)
-        self._first_rate = recipe.rate(0.0, n_hidden)
         self.modes = None
         if recipe.modes:
-            self.modes = StiffModes(data, recipe.modes, n_hidden, recipe.batch_size, modes, device)
+            self.modes = StiffModes(data, recipe.modes, n_hidden, modes, device)
         self.optimizer = self._make_optimizer()
         self.chains = self._make_chains()
 
@@ -60,7 +59,7 @@ class Trainer:
             gradient["b"] *= self.recipe.bias_rate
             gradient["c"] *= self.recipe.bias_rate
         if self.modes:
-            gradient["W"] = self.modes.soften(gradient["W"], v, means, self._first_rate, self.update)
+            gradient["W"] = self.modes.soften(gradient["W"], means, self.update)
         self.optimizer.step(gradient, self.rate, self.update)
         self.layers.refresh()
         self.distance += self.rate
