@@ -16,12 +16,12 @@ from thermorbm.training import RECIPES
 
 VARIANTS = {
     "fast": {},
-    "rate x 3": {"learning_rate": 9e-2},
-    "rate / 3": {"learning_rate": 1e-2},
-    "constant rate / 3": {"learning_rate": 1e-2, "schedule": "constant"},
+    "rate x 3": {"learning_rate": 6e-2},
+    "rate / 3": {"learning_rate": 7e-3},
+    "constant rate / 3": {"learning_rate": 7e-3, "schedule": "constant"},
     "no stiff modes": {"modes": 0},
-    "no stiff modes, rate / 3": {"modes": 0, "learning_rate": 1e-2},
-    "no stiff modes, rate / 10": {"modes": 0, "learning_rate": 3e-3},
+    "no stiff modes, rate / 3": {"modes": 0, "learning_rate": 7e-3},
+    "no stiff modes, rate / 10": {"modes": 0, "learning_rate": 2e-3},
     "2 stiff modes": {"modes": 2},
     "32 stiff modes": {"modes": 32},
     "momentum 0.9": {"momentum": 0.9},

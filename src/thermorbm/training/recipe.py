@@ -114,8 +114,8 @@ RECIPES = {
         Recipe("paper", learning_rate=1e-4, epochs=2000, batch_size=128, gibbs_steps=5),
         Recipe(
             "fast",
-            learning_rate=3e-2,
-            epochs=12,
+            learning_rate=2e-2,
+            epochs=16,
             least_updates=3000,
             modes=8,
             gibbs_steps=1,
