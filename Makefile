@@ -32,6 +32,8 @@ types: install
 bench: install
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks.sampling
+	$(BIN)/python -m benchmarks.datasets
+	$(BIN)/python -m benchmarks.first_use
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -13,7 +13,7 @@ from numpy.random import SeedSequence
 from thermorbm.dataset import Dataset
 from thermorbm.lattice import Lattice
 from thermorbm.sampling.blocks import MetropolisBlock
-from thermorbm.sampling.metropolis import SKIP_PROBABILITY
+from thermorbm.sampling.metropolis import REFUSAL_PROBABILITY
 from thermorbm.training.devices import choose_precision, torch_threads
 from thermorbm.training.recipe import RECIPES
 from thermorbm.training.trainer import Trainer
@@ -33,7 +33,7 @@ class SamplingSpeed:
 def sampling_speed(
     shape: tuple[int, ...], temperature: float, n_sweeps: int = 400, repeats: int = 5
 ) -> SamplingSpeed:
-    """Times the multispin kernel at equilibrium; sites that the lottery leaves out do not count."""
+    """Times the multispin kernel at equilibrium; attempts refused whatever they cost do not count."""
     lattice = Lattice(shape)
     block = MetropolisBlock(
         lattice, temperature, SeedSequence(1), np.zeros(MetropolisBlock.n_chains, np.bool_)
@@ -44,7 +44,7 @@ def sampling_speed(
         start = time.perf_counter()
         block.advance(n_sweeps)
         seconds.append(time.perf_counter() - start)
-    updates = (1 - SKIP_PROBABILITY) * lattice.n_sites * block.n_chains * n_sweeps
+    updates = (1 - REFUSAL_PROBABILITY) * lattice.n_sites * block.n_chains * n_sweeps
     return SamplingSpeed(shape, temperature, updates / min(seconds) * 1e-9)
 
 

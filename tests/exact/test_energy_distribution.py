@@ -121,3 +121,29 @@ def test_refuses_a_bad_side(side):
 def test_refuses_a_bad_temperature(temperature):
     with pytest.raises(InputError, match=r"temperature must be .*finite number > 0"):
         energy_distribution(4, temperature)
+
+
+def test_z_score_of_many_samples_is_the_distance_over_the_standard_error():
+    found = energy_distribution(16, 2.5)
+    error = math.sqrt(found.variance / 1e6)
+    for z in (-4.0, -1.0, 0.0, 0.5, 6.0):
+        assert found.z_score(found.mean + z * error, 1e6) == pytest.approx(z, rel=0.01, abs=1e-6)
+
+
+@pytest.mark.parametrize("n_flipped", [0, 1, 4])
+def test_z_score_of_rare_excitations_is_that_of_a_poisson_count(n_flipped):
+    """At T = 0.4 one spin of 4096 x 1000 is flipped once in a hundred datasets: no reason for alarm."""
+    found, n_samples = energy_distribution(64, 0.4), 1000
+    expected = 4096 * n_samples * math.exp(-8 / 0.4)
+    log_bound = n_flipped - expected - (n_flipped * math.log(n_flipped / expected) if n_flipped else 0)
+    wanted = math.copysign(math.sqrt(-2 * log_bound), n_flipped - expected)
+    mean = -8192 + 8 * n_flipped / n_samples
+    assert found.z_score(mean, n_samples) == pytest.approx(wanted, rel=1e-3)
+
+
+def test_z_score_at_the_ends_of_the_ladder():
+    found = energy_distribution(3, 2.0)
+    assert found.z_score(-19, 10) == -math.inf
+    assert found.z_score(18, 10) == math.inf
+    assert found.z_score(-18, 1) == pytest.approx(-math.sqrt(-2 * math.log(found.probabilities[0])))
+    assert energy_distribution(8, 0.1).z_score(-128, 1000) == pytest.approx(0, abs=1e-12)

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
-from scipy.special import gammaln
+from scipy.optimize import brentq
+from scipy.special import gammaln, logsumexp
 
 from thermorbm.errors import InputError
 from thermorbm.exact.thermodynamics import as_side, as_temperature, coupling_of
@@ -56,6 +57,17 @@ class EnergyDistribution:
     def _mean_excess(self) -> float:
         return float(self.probabilities @ (self.energies - self.energies[0]))
 
+    def z_score(self, mean: float, n_samples: float) -> float:
+        """How far the mean of n independent energies is from the expected one, in standard deviations.
+
+        Cramér's bound on its probability, exp(-n I(mean)), written as the z of a bound exp(-z^2/2).
+        For many samples that is the distance over the standard error; in the cold, where one rare excitation
+        among all samples would be ten standard errors, it says how unlikely that really is.
+        """
+        excess = mean - float(self.energies[0])
+        rate = _cramer_rate(self.energies - self.energies[0], self.probabilities, excess)
+        return math.copysign(math.sqrt(2 * n_samples * rate), excess - self._mean_excess)
+
 
 @dataclass(frozen=True, eq=False)
 class _Sector:
@@ -68,6 +80,26 @@ class _Sector:
     def with_mode(self, base: ComplexArray, first: ComplexArray, second: ComplexArray) -> _Sector:
         """One more mode, of value base^M (first +- second)."""
         return _Sector(self.base * base, self.plus * (first + second), self.minus * (first - second))
+
+
+def _cramer_rate(levels: NDArray[np.int64], probabilities: NDArray[np.float64], x: float) -> float:
+    """I(x) = sup_t [t x - ln <e^{t E}>] of energies `levels` (n,) that rise from 0."""
+    possible = probabilities > 0
+    steps, logs = levels[possible].astype(np.float64), np.log(probabilities[possible])
+    if x < steps[0] or x > steps[-1]:
+        return math.inf
+    if x in (steps[0], steps[-1]):
+        return -float(logs[0] if x == steps[0] else logs[-1])
+
+    def tilted_mean(t: float) -> float:
+        weights = np.exp(logs + t * steps - (logs + t * steps).max())
+        return float(weights @ steps / weights.sum())
+
+    far = math.copysign(1e-3, x - tilted_mean(0.0))
+    while (tilted_mean(far) - x) * far < 0:
+        far *= 2
+    t = brentq(lambda t: tilted_mean(t) - x, 0.0, far, xtol=1e-15)
+    return max(0.0, float(t * x - logsumexp(logs + t * steps)))
 
 
 def energy_distribution(L: int | tuple[int, int], T: float) -> EnergyDistribution:

@@ -23,8 +23,9 @@ class Certificate:
     tau_*: integrated autocorrelation times in sweeps, 1/2 + sum of rho. burn_in and spacing in sweeps.
     start_z_*: mean of the chains from random starts minus that of the chains from ordered ones, in standard
     errors; None below the transition, where a random start may freeze into stripes and is not used.
-    energy_z: mean energy of the dataset minus the exact one, in standard errors. energy_histogram_p:
-    chi-squared probability of the energy histogram under the exact P(E).
+    energy_z: mean energy of the dataset minus the exact one, in standard errors (see
+    `EnergyDistribution.z_score`). energy_histogram_p: chi-squared probability of the energy histogram under
+    the exact P(E).
     """
 
     n_samples: int
@@ -95,7 +96,7 @@ def certify(
         energy=mean.value / n_sites,
         energy_error=mean.error / n_sites,
         exact_energy=None if exact is None else exact.mean / n_sites,
-        energy_z=None if exact is None else mean.z_score(exact.mean),
+        energy_z=None if exact is None else exact.z_score(mean.value, effective),
         energy_histogram_p=None if exact is None else histogram_p_value(kept_energy, exact),
     )
     return replace(certificate, failures=_failures(certificate, pilot, method))

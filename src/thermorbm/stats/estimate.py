@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +30,13 @@ class Estimates:
 
     values: NDArray[np.float64]
     errors: NDArray[np.float64]
+
+    @classmethod
+    def stack(cls, estimates: Iterable[Estimate]) -> Estimates:
+        """(n,) values and errors of n estimates."""
+        pairs = [(estimate.value, estimate.error) for estimate in estimates]
+        values, errors = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
+        return cls(values, errors)
 
 
 def mean_estimate(samples: ArrayLike) -> Estimate:

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from thermorbm import exact
 from thermorbm.errors import InputError
-from thermorbm.estimators.critical import CriticalPoint, heat_peak, peak, steepest
+from thermorbm.estimators import CriticalPoint, exact_peak, heat_peak, peak, steepest
 from thermorbm.study.thermal import as_dict
 
 Values = dict[str, Any]
@@ -95,10 +94,6 @@ def exact_heat_peak(shape: Sequence[int] | None) -> float | None:
     """Temperature of the maximum of Kaufman's heat capacity on a square torus; None for other lattices."""
     if shape is None or len(shape) != 2 or len(set(shape)) > 1:
         return None
-    found = minimize_scalar(
-        lambda T: -exact.kaufman(shape[0], T).heat_capacity,
-        bounds=(0.8 * exact.TC_2D, 2.0 * exact.TC_2D),
-        method="bounded",
-        options={"xatol": 1e-7},
-    )
-    return float(found.x)
+    low, high = 0.8 * exact.TC_2D, 2 * exact.TC_2D
+    found = exact_peak(lambda t: exact.kaufman(shape[0], t).heat_capacity, low, high, exact.TC_2D)
+    return found.temperature.value

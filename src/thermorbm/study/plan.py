@@ -191,6 +191,8 @@ class FamilyPlanner:
 
     def _observations(self, machine: Machine, trained: Task) -> Iterator[Task]:
         parts = [part for part in OBSERVED_PARTS if self._has(part)]
+        if machine.value is None and "generation" in parts:
+            parts.remove("generation")  # it cannot be told at which temperature to generate
         values = self._group_values(machine.group) if machine.value is None else (machine.value,)
         for value in values if parts else ():
             name = trained.name if machine.value is not None else f"{trained.name}-{self._at(value)}"

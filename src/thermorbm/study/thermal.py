@@ -8,9 +8,10 @@ import numpy as np
 
 from thermorbm import exact
 from thermorbm.dataset import Dataset
+from thermorbm.estimators import energy_averages, magnetic_averages
 from thermorbm.lattice import Lattice
 from thermorbm.observables import configuration_series, pseudo_entropies
-from thermorbm.stats import Estimate, jackknife, mean_estimate
+from thermorbm.stats import Estimate, mean_estimate
 
 Values = dict[str, Any]
 
@@ -20,7 +21,7 @@ def as_dict(estimate: Estimate) -> dict[str, float]:
 
 
 def averages(data: Dataset) -> Values:
-    """<|m|> and <m^2> per spin, and the signed <m>."""
+    """<m>, <|m|> and <m^2> per spin."""
     m = configuration_series(data).magnetization
     return {
         "magnetization_per_spin": as_dict(mean_estimate(m)),
@@ -37,20 +38,14 @@ def thermal_averages(data: Dataset) -> Values:
     series, temperature, n_sites = configuration_series(data), data.temperature, data.n_sites
     assert series.energy is not None
     assert temperature is not None
-    energy, size = series.energy / n_sites, np.abs(series.magnetization)
+    energy = energy_averages(series.energy, temperature, n_sites)
+    magnetic = magnetic_averages(series.magnetization, temperature, n_sites)
     return {
-        "energy_per_spin": as_dict(mean_estimate(energy)),
-        "heat_capacity_per_spin": as_dict(fluctuation(energy, n_sites / temperature**2)),
-        "susceptibility_per_spin": as_dict(fluctuation(size, n_sites / temperature)),
+        "energy_per_spin": as_dict(energy.energy),
+        "heat_capacity_per_spin": as_dict(energy.heat_capacity),
+        "susceptibility_per_spin": as_dict(magnetic.susceptibility),
         "pseudo_entropy_per_spin": as_dict(mean_estimate(pseudo_entropies(data) / n_sites)),
     }
-
-
-def fluctuation(samples: np.ndarray[Any, np.dtype[np.float64]], factor: float) -> Estimate:
-    """factor (<x^2> - <x>^2) of independent samples (n,), with its jackknife error."""
-    x = samples - samples.mean()  # squares of the distance from the mean do not cancel
-    found = jackknife(np.stack([x, x * x], axis=1), lambda means: float(means[1] - means[0] ** 2))
-    return Estimate(factor * found.value, factor * found.error)
 
 
 def exact_values(lattice: Lattice, temperature: float) -> Values | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from thermorbm.errors import FileError, InputError, unknown_name
 from thermorbm.lattice import Lattice
 from thermorbm.storage import check_readable
 from thermorbm.study.spec import PARTS, Control, DataFile, EnergyGrid, Family, Group, Sector, Study
-from thermorbm.study.tables import Table
+from thermorbm.study.tables import MOST_VALUES, Table
 
 Made = TypeVar("Made")
 
@@ -99,10 +100,11 @@ def _assigned(files: Sequence[DataFile], names: Sequence[str]) -> dict[str, tupl
 
 
 def _family(table: Table, data: tuple[DataFile, ...]) -> Family:
-    training, variants, energies = _training(table, Group()), table.each("variant"), _energies(table)
+    training, variants, shape = _training(table, Group()), table.each("variant"), _shape(table)
+    energies = _energies(table, shape)
     given = {
         "name": table.text("name"),
-        "shape": _shape(table),
+        "shape": shape,
         "temperatures": table.numbers("temperatures"),
         "samples": table.whole("samples", 0),
         "held_out": table.optional_whole("held_out"),
@@ -174,13 +176,37 @@ def _changes(table: Table) -> dict[str, Any]:
     return changes
 
 
-def _energies(table: Table) -> EnergyGrid | None:
+def _energies(table: Table, shape: tuple[int, ...] | None) -> EnergyGrid | None:
+    """The grid as a list of temperatures, or its ends and number of points: then it is densest around T_c."""
     inner = table.table("energies")
-    given = {"temperatures": inner.numbers("temperatures"), "samples": inner.raw("samples")}
+    temperatures, n_points = inner.numbers("temperatures"), inner.optional_whole("points")
+    ends = inner.optional_number("coldest"), inner.optional_number("hottest")
+    inner.raw("samples")
     inner.finish()
     if "energies" not in table:
         return None
-    return _located(inner, EnergyGrid, {**given, "samples": inner.whole("samples")})
+    if n_points is not None:
+        if temperatures:
+            raise inner.refused("temperatures", list(temperatures), "absent where points are given")
+        temperatures = _grid(inner, shape, ends[0], ends[1], n_points)
+    return _located(inner, EnergyGrid, {"temperatures": temperatures, "samples": inner.whole("samples")})
+
+
+def _grid(
+    table: Table, shape: tuple[int, ...] | None, coldest: float | None, hottest: float | None, n_points: int
+) -> tuple[float, ...]:
+    from thermorbm.estimators import integration_grid
+    from thermorbm.exact import TC_2D, TC_3D
+
+    critical = {2: TC_2D, 3: TC_3D}.get(len(shape or ()))
+    if critical is None:
+        raise table.refused("points", n_points, "absent where T_c is not known: list the temperatures")
+    if coldest is None or hottest is None or not 0 < coldest < critical < hottest < math.inf:
+        raise table.refused("coldest", coldest, f"below T_c = {critical:.4f}, and hottest above it")
+    if not 4 <= n_points <= MOST_VALUES:
+        raise table.refused("points", n_points, f"between 4 and {MOST_VALUES}")
+    # Rounded, so that names and hashes do not hang on the last bit.
+    return tuple(round(float(value), 5) for value in integration_grid(coldest, hottest, critical, n_points))
 
 
 def _located(table: Table, make: Callable[..., Made], values: Mapping[str, Any]) -> Made:

@@ -19,6 +19,7 @@ from thermorbm.study.critical import (
     critical_points,
     exact_heat_peak,
 )
+from thermorbm.study.entropy import can_integrate, integrated
 from thermorbm.study.reduced import Reduced
 from thermorbm.study.store import Product, Store
 from thermorbm.study.tasks import Task
@@ -42,11 +43,15 @@ def thermodynamics(task: Task, results: Sequence[Reduced]) -> Product:
         {r.task.labels["value"]: [r.values.get("thermal", {})] for r in results if r.task.kind == kind}
         for kind in ("measure", "energies")
     )
-    values: Values = {"curves": curves(measured), "grid_curves": curves(grid)}
-    arrays = _exact_curves(task, list(measured))
-    if "critical" in task.parameters["parts"]:
+    values: Values = {"curves": curves(measured), "grid_curves": curves(grid), "entropy": None}
+    arrays, everywhere = _exact_curves(task, list(measured)), curves({**grid, **measured})
+    p = task.parameters
+    if "entropy" in p["parts"] and grid and can_integrate(p["hamiltonian"], p["shape"], len(grid)):
+        values["entropy"] = integrated(everywhere, list(measured), p["shape"], p["seed"] % 2**32)
+        values["curves"]["entropy_per_spin"] = values["entropy"]["combined"]
+    if "critical" in p["parts"]:
         values["critical"], smooth = _critical(task, values["curves"], OF_CONFIGURATIONS)
-        values["targets"] = _targets(task, curves({**grid, **measured}))
+        values["targets"] = _targets(task, everywhere)
         arrays |= smooth
     return Product(values, arrays)
 

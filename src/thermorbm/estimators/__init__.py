@@ -1,0 +1,47 @@
+"""From measured arrays to physics: thermal averages, entropy by integration, derivatives, T_c with errors."""
+
+from thermorbm.estimators.critical import CriticalPoint, heat_peak, peak, steepest
+from thermorbm.estimators.derivative import heat_curve, smooth_curve
+from thermorbm.estimators.integration import (
+    ColdEnd,
+    HotEnd,
+    IntegratedEntropy,
+    exact_hot_end,
+    infinite_temperature,
+    integrate_entropy,
+    integration_grid,
+    ordered_ground_state,
+)
+from thermorbm.estimators.smoothing import FittedCurve
+from thermorbm.estimators.targets import FiniteSizeTarget, exact_peak, sampled_peak
+from thermorbm.estimators.thermal import (
+    EnergyAverages,
+    MagneticAverages,
+    energy_averages,
+    magnetic_averages,
+)
+
+__all__ = [
+    "ColdEnd",
+    "CriticalPoint",
+    "EnergyAverages",
+    "FiniteSizeTarget",
+    "FittedCurve",
+    "HotEnd",
+    "IntegratedEntropy",
+    "MagneticAverages",
+    "energy_averages",
+    "exact_hot_end",
+    "exact_peak",
+    "heat_curve",
+    "heat_peak",
+    "infinite_temperature",
+    "integrate_entropy",
+    "integration_grid",
+    "magnetic_averages",
+    "ordered_ground_state",
+    "peak",
+    "sampled_peak",
+    "smooth_curve",
+    "steepest",
+]

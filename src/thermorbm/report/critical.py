@@ -1,0 +1,260 @@
+"""Table 2 and its extensions: critical temperatures by every indicator, each against its own target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from thermorbm.report.chart import Chart, name_of
+from thermorbm.report.labels import (
+    ENTROPY,
+    HEAT_CAPACITY,
+    PSEUDO_ENTROPY,
+    PSEUDO_LIKELIHOOD,
+    TC,
+    VISIBLE_ENERGY,
+    Label,
+    control_label,
+    percent,
+    plain,
+    size_label,
+    with_error,
+)
+from thermorbm.report.panels import Panel, draw_panels, series
+from thermorbm.report.run import Family, Missing, Run, Values, estimate, look, role_of
+from thermorbm.report.style import BLUE, PURPLE, VERMILION
+from thermorbm.report.tables import Cell, Table
+
+Floats = NDArray[np.float64]
+
+SLOPE = Label(r"$T\,$d", "<i>T</i> d")
+PER_T = Label(r"$\,/\,$d$T$", "/d<i>T</i>")
+INDICATORS = {
+    "heat_capacity_per_spin": HEAT_CAPACITY + " of the data",
+    "susceptibility_per_spin": Label(r"$\chi_{|m|}$ of the data", "χ<sub>|m|</sub> of the data"),
+    "entropy_per_spin": SLOPE + ENTROPY + PER_T,
+    "pseudo_entropy_per_spin": SLOPE + PSEUDO_ENTROPY + PER_T,
+    "pseudo_likelihood_per_spin": SLOPE + PSEUDO_LIKELIHOOD + PER_T,
+    "filter_sum_abs_variance": plain("Var |filter sum|"),
+    "visible_energy_variance_per_spin": "Var " + VISIBLE_ENERGY,
+    "visible_energy_mean_per_spin": "slope of mean " + VISIBLE_ENERGY,
+}
+ROLES = {
+    "data": "configurations",
+    "union": "all temperatures",
+    "union-proportions": "other proportions",
+    "zero-bias": "without biases",
+    "unbalanced": "unequal signs",
+}
+
+
+OWN_TARGET, OFF_SCALE = plain("own target on this lattice"), plain("beyond the scale, see the table")
+WIDEST = 0.2  # of T_c
+
+
+@dataclass(frozen=True)
+class CriticalPoint:
+    """One estimate of T_c. target: where this indicator should peak on this lattice, None if not known."""
+
+    indicator: str
+    role: str
+    group: str | None
+    n_hidden: int | None
+    value: float
+    error: float
+    target: float | None
+    infinite: float | None
+    problem: str | None
+
+    @property
+    def label(self) -> Label:
+        if self.indicator.startswith("correlation_r"):
+            r = self.indicator.removeprefix("correlation_r")
+            return "inverse-filter correlation, " + Label("$r$", "<i>r</i>") + f" = {r}"
+        return INDICATORS.get(self.indicator, plain(self.indicator.replace("_", " ")))
+
+    @property
+    def machines(self) -> Label:
+        """Which machines tell it."""
+        role = ROLES.get(self.role, "" if self.role == "main" else str(self.group))
+        if self.n_hidden is None:
+            return plain(role)
+        return size_label(self.n_hidden) + (f", {role}" if role else "")
+
+    @property
+    def distance(self) -> float | None:
+        """From the target, relative to it."""
+        return None if self.target is None else self.value / self.target - 1
+
+    @property
+    def from_infinite(self) -> float | None:
+        """From T_c of the infinite lattice, relative to it."""
+        return None if self.infinite is None else self.value / self.infinite - 1
+
+
+def critical_points(family: Family, shown: bool = False) -> list[CriticalPoint]:
+    """All estimates of a family, or those that stand in the table of T_c."""
+    roles = {m["group"]: role_of(m) for m in family.values.get("machines", [])}
+    found = []
+    for row in family.values.get("critical_temperatures", []):
+        pair = estimate(row, "estimate")
+        if pair is not None and (row.get("is_shown", True) or not shown):
+            found.append(_point(family, row, pair, roles.get(row["group"], "data")))
+    return found
+
+
+def _point(family: Family, row: Values, pair: tuple[float, float], role: str) -> CriticalPoint:
+    target, n_hidden = look(row, "target", "value"), row.get("n_hidden")
+    return CriticalPoint(
+        row["indicator"], role, row["group"], n_hidden, *pair, target, family.critical, row.get("problem")
+    )
+
+
+def critical_table(run: Run) -> Table:
+    """Every indicator of every family: value, error, own target, distances."""
+    columns: list[Cell] = ["Data", "Indicator", "Machines", Markup("{}").format(TC.markup), "Own target"]
+    columns += ["From target", "From infinite lattice"]
+    rows = [_row(family, point) for family in run.families for point in critical_points(family, shown=True)]
+    if not rows:
+        return Table(columns, [], "No critical temperatures were estimated in this study.")
+    caption = Markup(
+        "What each indicator says of {}, with one standard error, beside the peak that it should find on "
+        "this finite lattice. {}"
+    ).format(TC.markup, Markup("; ").join(_infinite(family) for family in run.families if family.critical))
+    return Table(columns, rows, caption)
+
+
+def _infinite(family: Family) -> Markup:
+    return Markup("{}: {} = {:.6g} on the infinite lattice").format(family.name, TC.markup, family.critical)
+
+
+def _row(family: Family, point: CriticalPoint) -> list[Cell]:
+    value = Markup("{}").format(with_error(point.value, point.error))
+    if point.problem is not None:
+        value += Markup(' <abbr title="{}">(!)</abbr>').format(point.problem)
+    distances = (point.distance, point.from_infinite)
+    return [
+        family.name,
+        point.label.markup,
+        point.machines.markup,
+        value,
+        "–" if point.target is None else f"{point.target:.4f}",
+        *("–" if distance is None else percent(distance, signed=True) for distance in distances),
+    ]
+
+
+def forest(family: Family) -> Chart:
+    """Every estimate with its error and its target, one below the other."""
+    points = critical_points(family, shown=True)
+    if not points:
+        raise Missing("no critical temperatures were estimated")
+    panel = _forest_panel(family, points)
+    figure = draw_panels([panel], columns=1, height=0.9 + 0.17 * len(points))
+    figure.set_figwidth(6.0)
+    caption = Markup(
+        "Dots: {} by each indicator with one standard error. Bars: where that indicator peaks on this "
+        "finite lattice, the exact heat capacity's peak or that of the susceptibility of the data. {}"
+    ).format(TC.markup, Markup(" ").join(_extremes(points)))
+    return Chart(f"critical-{family.name}", "Tab. 2", panel.title, caption, figure, (panel,))
+
+
+def _forest_panel(family: Family, points: list[CriticalPoint]) -> Panel:
+    rows = tuple(p.label + (" (" + p.machines + ")" if p.machines.tex else "") for p in points)
+    y = -np.arange(len(points), dtype=np.float64)
+    values, errors = np.array([p.value for p in points]), np.array([p.error for p in points])
+    targets = np.array([np.nan if p.target is None else p.target for p in points])
+    limits = _limits(family, values, targets)
+    inside = np.ones(len(y), dtype=bool) if limits is None else (values > limits[0]) & (values < limits[1])
+    dots: dict[str, Any] = {"colour": BLUE, "marker": "circle", "dash": None, "sideways": True}
+    shown = [
+        series(OWN_TARGET, targets, y, colour=VERMILION, marker="line-ns", dash=None),
+        series(plain("estimate"), values[inside], y[inside], errors[inside], **dots),
+    ]
+    if limits is not None and not inside.all():
+        ends = np.where(values < limits[0], limits[0], limits[1])[~inside]
+        shown.append(series(OFF_SCALE, ends, y[~inside], colour=PURPLE, marker="x", dash=None))
+    marks = () if family.critical is None else ((family.critical, TC + ", infinite lattice"),)
+    title = "Critical temperature: " + name_of(family)
+    return Panel(title, control_label(family.run), plain(""), tuple(shown), marks, x_range=limits, rows=rows)
+
+
+def _limits(family: Family, values: Floats, targets: Floats) -> tuple[float, float] | None:
+    """An axis that leaves out what is more than a fifth from T_c; None where all is near or T_c unknown."""
+    if family.critical is None or np.all(np.abs(values / family.critical - 1) < WIDEST):
+        return None
+    near = values[np.abs(values / family.critical - 1) < WIDEST]
+    known = np.concatenate([near, targets[np.isfinite(targets)], [family.critical]])
+    margin = max(0.15 * float(np.ptp(known)), 0.02 * family.critical)
+    return float(known.min() - margin), float(known.max() + margin)
+
+
+def _extremes(points: list[CriticalPoint]) -> list[Markup]:
+    """The machines' estimate furthest from its target, and the one nearest to the infinite lattice."""
+    machines = [p for p in points if p.role != "data" and p.distance is not None and p.problem is None]
+    if not machines:
+        return []
+    worst = max(machines, key=lambda p: abs(p.distance or 0))
+    told = [_ranked("Of the machines' indicators the furthest from its target", worst, worst.distance)]
+    if machines[0].infinite:
+        best = min(machines, key=lambda p: abs(p.from_infinite or 0))
+        told.append(_ranked("Nearest to the infinite lattice", best, best.from_infinite))
+    return told
+
+
+def _ranked(words: str, point: CriticalPoint, distance: float | None) -> Markup:
+    return Markup("{} is {} ({}): {}.").format(
+        words, point.label.markup, point.machines.markup, percent(distance or 0, signed=True)
+    )
+
+
+# Table 2 of the paper: (dimension, role, hidden units or name of the entropy) -> T_c.
+PAPER = {
+    (2, "main", 400): 2.240, (2, "main", 900): 2.291, (2, "main", 1600): 2.316, (2, "main", 2500): 2.367,
+    (2, "union", 400): 2.189, (2, "union", 900): 2.163, (2, "union", 1600): 2.214,
+    (3, "main", 400): 4.444, (3, "main", 900): 4.434, (3, "main", 1600): 4.444,
+    (2, "data", "entropy_per_spin"): 2.267, (2, "data", "pseudo_entropy_per_spin"): 2.367,
+    (3, "data", "entropy_per_spin"): 4.390, (3, "data", "pseudo_entropy_per_spin"): 4.383,
+}  # fmt: skip
+PAPER_SIDES = {2: 64, 3: 16}
+
+
+def table_2(run: Run) -> Table | None:
+    """T_c from the slope of L~, S and S~ beside the values of the paper where lattice and size agree."""
+    wanted = ("pseudo_likelihood_per_spin", "entropy_per_spin", "pseudo_entropy_per_spin")
+    rows = [
+        _table_2_row(family, point)
+        for family in run.families
+        for point in critical_points(family)
+        if point.indicator in wanted
+    ]
+    if not rows:
+        return None
+    caption = Markup(
+        "Table 2. The paper has, on 64×64: 2.240, 2.291, 2.316, 2.367 for {} = 400, 900, 1600, 2500, 2.267 "
+        "from <i>S</i>, 2.367 from <i>S̃</i>; all temperatures together 2.189, 2.163, 2.214; on 16×16×16: "
+        "4.444, 4.434, 4.444, 4.390 from <i>S</i>, 4.383 from <i>S̃</i>."
+    ).format(Markup("<i>n</i><sub>h</sub>"))
+    return Table(["Data", "From", "Machines", "This study", "Paper", "Infinite lattice"], rows, caption)
+
+
+def _table_2_row(family: Family, point: CriticalPoint) -> list[Cell]:
+    return [
+        family.name,
+        point.label.markup,
+        point.machines.markup,
+        with_error(point.value, point.error),
+        _paper(family, point),
+        "–" if family.critical is None else f"{family.critical:.4f}",
+    ]
+
+
+def _paper(family: Family, point: CriticalPoint) -> str:
+    shape = family.values.get("shape") or []
+    key = point.indicator if point.n_hidden is None else point.n_hidden
+    same = set(shape) == {PAPER_SIDES.get(len(shape))}
+    known = PAPER.get((len(shape), point.role, key)) if same else None
+    return "–" if known is None else f"{known:.3f}"

@@ -1,0 +1,102 @@
+"""Pictures of filters and hidden layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from thermorbm.report.labels import Label
+from thermorbm.report.run import Missing
+from thermorbm.report.style import DIVERGING, DOUBLE, new_figure, symmetric_limit
+
+Picture = NDArray[Any]
+
+
+def flat(filters: Picture) -> Picture:
+    """(n, *shape) as (n, rows, columns): one layer of a cube, a row of a chain."""
+    if filters.ndim == 2:
+        return filters[:, None, :]
+    if filters.ndim == 3:
+        return filters
+    if filters.ndim == 4:
+        return filters[:, 0]
+    raise Missing("filters on lattices of more than three dimensions are not drawn")
+
+
+def filter_rows(rows: Sequence[tuple[Label, Picture, float]], n_shown: int) -> Figure:
+    """One row of filters for each (label, filters, standard deviation of W), with its own colour scale."""
+    figure = new_figure(DOUBLE, 0.25 + 1.28 * len(rows))
+    axes = figure.subplots(len(rows), n_shown, squeeze=False)
+    for line, (label, filters, deviation) in zip(axes, rows, strict=True):
+        limit = 2 * deviation or 1.0
+        drawn = None
+        for ax, picture in zip(line, flat(filters)[:n_shown], strict=False):
+            drawn = ax.imshow(picture, cmap=DIVERGING, vmin=-limit, vmax=limit, interpolation="nearest")
+            bare(ax)
+        for ax in line[len(filters) :]:
+            ax.set_visible(False)
+        line[0].set_ylabel(label.tex)
+        if drawn is not None:
+            bar = figure.colorbar(drawn, ax=list(line), shrink=0.85, aspect=14, pad=0.01)
+            bar.ax.tick_params(labelsize=6)
+            bar.outline.set_linewidth(0.5)  # type: ignore[operator]
+    return figure
+
+
+def bare(ax: Axes) -> None:
+    """Axes as a frame around a picture."""
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for spine in ax.spines.values():
+        spine.set_visible(True)
+        spine.set_linewidth(0.5)
+
+
+def mosaic(filters: Picture, gap: int = 1) -> NDArray[np.float32]:
+    """All pictures (n, rows, columns) side by side in one, with nan between them."""
+    pictures = flat(filters).astype(np.float32)
+    n, height, width = pictures.shape
+    columns = int(np.ceil(np.sqrt(n * height / width)))
+    rows = -(-n // columns)
+    sheet = np.full((rows * (height + gap) + gap, columns * (width + gap) + gap), np.nan, dtype=np.float32)
+    for index, picture in enumerate(pictures):
+        top, left = (
+            gap + place * step
+            for place, step in zip(divmod(index, columns), (height + gap, width + gap), strict=True)
+        )
+        sheet[top : top + height, left : left + width] = picture
+    return sheet
+
+
+def sheet_figure(filters: Picture) -> Figure:
+    """All filters of a machine on one sheet."""
+    sheet = mosaic(filters)
+    limit = symmetric_limit(filters)
+    height = min(9.0, (DOUBLE - 0.6) * sheet.shape[0] / sheet.shape[1])
+    figure = new_figure(DOUBLE, height)
+    ax = figure.subplots()
+    drawn = ax.imshow(sheet, cmap=DIVERGING, vmin=-limit, vmax=limit, interpolation="antialiased")
+    ax.set_axis_off()
+    bar = figure.colorbar(drawn, ax=ax, shrink=0.4, aspect=20, pad=0.01)
+    bar.ax.tick_params(labelsize=6)
+    return figure
+
+
+def layer_strip(layers: Sequence[tuple[Label, Picture]]) -> Figure:
+    """Hidden layers side by side: +1 black, -1 white, places without a unit grey."""
+    figure = new_figure(DOUBLE, 1.75)
+    axes = figure.subplots(1, len(layers), squeeze=False)[0]
+    for ax, (label, layer) in zip(axes, layers, strict=True):
+        draw_layer(ax, layer)
+        ax.set_title(label.tex, fontsize=7)
+    return figure
+
+
+def draw_layer(ax: Axes, layer: Picture) -> None:
+    ax.imshow(layer, cmap="Greys", vmin=-1, vmax=1, interpolation="nearest")
+    bare(ax)

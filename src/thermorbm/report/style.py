@@ -1,0 +1,127 @@
+"""How figures look: colours that everyone can tell apart, sizes of a journal's columns, files."""
+
+from __future__ import annotations
+
+import base64
+import io
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from PIL import Image
+
+# Okabe and Ito's palette without its yellow, which is too light for lines on white.
+BLACK, BLUE, VERMILION, GREEN = "#000000", "#0072B2", "#D55E00", "#009E73"
+SKY, ORANGE, PURPLE, GREY = "#56B4E9", "#E69F00", "#CC79A7", "#767676"
+COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
+MARKERS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "x", "cross")
+BELOW_NEAR_ABOVE = (BLUE, BLACK, VERMILION)
+# Negative weights blue, positive ones vermilion, white between.
+DIVERGING = LinearSegmentedColormap.from_list("weights", ["#003a63", BLUE, "#ffffff", VERMILION, "#6e2c00"])
+
+SINGLE, DOUBLE = 3.4, 7.0  # inches: one and two columns
+DPI = 200
+LOSSY_WIDTH = 900  # pixels
+
+SETTINGS: dict[str, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "axes.titlesize": 8,
+    "axes.titleweight": "normal",
+    "axes.linewidth": 0.7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.formatter.useoffset": False,
+    "axes.formatter.limits": (-3, 4),
+    "axes.formatter.use_mathtext": True,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "legend.handlelength": 1.8,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3.2,
+    "mathtext.fontset": "dejavusans",
+    "svg.hashsalt": "thermorbm",
+    "figure.dpi": 100,
+}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A finished figure. svg, png: for files. inline: a small picture for the page, as a data URI."""
+
+    svg: bytes
+    png: bytes
+    inline: str
+    width: int
+    height: int
+
+
+@contextmanager
+def our_style() -> Iterator[None]:
+    """Matplotlib's settings for our figures; those of the surrounding program come back afterwards."""
+    settings: Any = {**matplotlib.rcParamsDefault, **SETTINGS}
+    settings.pop("backend", None)
+    with matplotlib.rc_context(settings), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # in users' own names
+        yield
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """A figure that belongs to no window system and to no list of open figures; sizes in inches."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def finish(figure: Figure, lossy: bool = False) -> Drawing:
+    """The figure as bytes. lossy: for pictures with so many pixels that the page would grow too large."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # the layout is found once and not for each file
+    png, svg = io.BytesIO(), io.BytesIO()
+    # Without dates and versions, equal results give equal files.
+    figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+    figure.savefig(png, format="png", dpi=DPI, metadata={"Software": None})
+    with Image.open(io.BytesIO(png.getvalue())) as picture:
+        width, height = picture.size
+        return Drawing(svg.getvalue(), png.getvalue(), _inline(picture, lossy), width, height)
+
+
+def _inline(picture: Image.Image, lossy: bool) -> str:
+    target, solid = io.BytesIO(), picture.convert("RGB")
+    if lossy:
+        solid.thumbnail((LOSSY_WIDTH, 2 * LOSSY_WIDTH))
+        solid.save(target, format="WEBP", quality=60)
+        return data_uri(target.getvalue(), "image/webp")
+    solid.quantize(128, dither=Image.Dither.NONE).save(target, format="PNG", optimize=True)
+    return data_uri(target.getvalue(), "image/png")
+
+
+def data_uri(content: bytes, kind: str) -> str:
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
+
+
+def colour(index: int) -> str:
+    return COLOURS[index % len(COLOURS)]
+
+
+def marker(index: int) -> str:
+    return MARKERS[index % len(MARKERS)]
+
+
+def symmetric_limit(values: np.ndarray[Any, Any], deviations: float = 2.0) -> float:
+    """The end of a colour scale: some standard deviations about zero (two in the paper)."""
+    finite = np.asarray(values, dtype=np.float64)
+    spread = float(np.sqrt(np.mean(finite**2))) if finite.size else 0.0
+    return deviations * spread or 1.0
