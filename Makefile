@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test test-slow lint types install bench clean
+.PHONY: run test test-slow lint types install browser bench clean
 
 install: $(STAMP)
 
@@ -13,13 +13,17 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $@
 
 run: install
-	$(BIN)/thermorbm demo
+	$(BIN)/thermorbm run desk --out runs/desk
+	$(BIN)/thermorbm report runs/desk
 
-test: lint types
+test: lint types browser
 	$(BIN)/pytest -n 2
 
-test-slow: install
+test-slow: install browser
 	$(BIN)/pytest -n 2 -m "slow or not slow"
+
+browser:
+	tools/ensure_chromium.sh
 
 lint: install
 	$(BIN)/ruff check .

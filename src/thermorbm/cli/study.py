@@ -48,6 +48,7 @@ INDICATORS = {
     "pseudo_likelihood_per_spin": "T dL~/dT",
     "filter_sum_abs_variance": "Var |filter sum|",
     "visible_energy_variance_per_spin": "Var visible energy",
+    "zero_bias_energy_variance_per_spin": "Var visible energy, b=c=0",
     "visible_energy_mean_per_spin": "slope of visible energy",
 }
 

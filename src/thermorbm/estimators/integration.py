@@ -102,8 +102,9 @@ def integrate_entropy(
     values = np.column_stack([np.full(len(drawn_e), hot.energy), drawn_e])
     slopes = np.column_stack([np.full(len(drawn_c), hot.slope), -(grid[order] ** 2) * drawn_c])
     curve = CubicHermiteSpline(nodes, _pooled(nodes, values, slopes), slopes, axis=1)
-    from_hot, from_cold = _both_ends(curve, nodes[-1], values[:, -1], 1 / wanted, hot, cold)
-    return _combined(wanted, from_hot, from_cold)
+    from_hot = _from_hot(curve, 1 / wanted, hot)
+    mismatch = _mismatch(curve, nodes[-1], values[:, -1], hot, cold)
+    return _combined(wanted, from_hot, mismatch)
 
 
 def integration_grid(
@@ -151,31 +152,35 @@ def _doubt(misfit: Array, variance: Array) -> Array:
     return np.asarray(np.where(mean > 2.5, mean, 0.0) * variance)
 
 
-def _both_ends(
-    curve: CubicHermiteSpline, last: float, last_energy: Array, beta: Array, hot: HotEnd, cold: ColdEnd
-) -> tuple[Array, Array]:
-    """Entropies from the hot and from the cold end, (n_draws + 1, m) each."""
-    local = beta * curve(beta)
-    integral = curve.antiderivative()
-    up_to, whole = integral(beta), integral(last)[:, None]
-    hot_log_z = hot.entropy - hot.beta * hot.energy
-    from_hot = hot_log_z - up_to + local
+def _from_hot(curve: CubicHermiteSpline, beta: Array, hot: HotEnd) -> Array:
+    """Entropies from the hot end at beta (m,) -> (n_draws + 1, m)."""
+    log_z = hot.entropy - hot.beta * hot.energy - curve.antiderivative()(beta)
+    return np.asarray(log_z + beta * curve(beta))
+
+
+def _mismatch(
+    curve: CubicHermiteSpline, last: float, last_energy: Array, hot: HotEnd, cold: ColdEnd
+) -> Array:
+    """ln Z at the coldest point, beta = last, from the cold end minus that from the hot. (n_draws + 1,)."""
     # Beyond the coldest point e - e_0 falls as exp(-gap beta), to leading order.
-    tail = ((last_energy - cold.energy) / cold.gap)[:, None]
-    cold_log_z = cold.entropy - last * cold.energy + tail
-    return from_hot, cold_log_z + whole - up_to + local
+    tail = (last_energy - cold.energy) / cold.gap
+    from_cold = cold.entropy - last * cold.energy + tail
+    from_hot = hot.entropy - hot.beta * hot.energy - curve.antiderivative()(last)
+    return np.asarray(from_cold - from_hot)
 
 
-def _combined(temperatures: Array, from_hot: Array, from_cold: Array) -> IntegratedEntropy:
-    difference = (from_cold - from_hot)[:, :1]  # the same at every temperature
-    spread = difference[1:] - difference[1:].mean()
+def _combined(temperatures: Array, from_hot: Array, mismatch: Array) -> IntegratedEntropy:
+    """The mean of both ends with the smallest variance over the draws."""
+    spread = mismatch[1:] - mismatch[1:].mean()
     variance = float(np.mean(spread**2))
-    covariance = np.mean(spread * (from_hot[1:] - from_hot[1:].mean(axis=0)), axis=0)
+    covariance = np.mean(spread[:, None] * (from_hot[1:] - from_hot[1:].mean(axis=0)), axis=0)
     weight = -covariance / variance if variance > 0 else np.full(len(temperatures), 0.5)
-    mismatch = Estimate(float(difference[0, 0]), float(np.sqrt(variance)))
-    combined = from_hot + weight * difference
     return IntegratedEntropy(
-        temperatures, _estimates(from_hot), _estimates(from_cold), _estimates(combined), mismatch
+        temperatures,
+        _estimates(from_hot),
+        _estimates(from_hot + mismatch[:, None]),
+        _estimates(from_hot + weight * mismatch[:, None]),
+        Estimate(float(mismatch[0]), float(np.sqrt(variance))),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -13,10 +14,11 @@ from thermorbm.report import methods, tables
 from thermorbm.report.certificates import certificate_rows
 from thermorbm.report.chart import Chart
 from thermorbm.report.claims import FAILS, HOLDS, UNTESTED, Judged, judge_all
-from thermorbm.report.critical import critical_table, table_2
+from thermorbm.report.critical import critical_tables, table_2
 from thermorbm.report.figures import FIGURES, SECTIONS, LeftOut, draw
 from thermorbm.report.hidden import sign_rule_rows
 from thermorbm.report.interactive import Spec, panel_spec
+from thermorbm.report.labels import plain
 from thermorbm.report.page import Section, Shown, render
 from thermorbm.report.run import Missing, Run, read_run
 from thermorbm.report.style import finish, our_style
@@ -62,7 +64,10 @@ def _draw_all(run: Run, specs: dict[str, Spec]) -> Iterator[Drawn]:
 
 def _shown(chart: Chart, specs: dict[str, Spec]) -> Shown:
     names = [f"{chart.id}-{index}" for index in range(len(chart.panels))]
-    specs.update((name, panel_spec(panel)) for name, panel in zip(names, chart.panels, strict=True))
+    panels = chart.panels
+    if len(panels) == 1:  # the figure's own title is enough
+        panels = (replace(panels[0], title=plain("")),)
+    specs.update((name, panel_spec(panel)) for name, panel in zip(names, panels, strict=True))
     picture = None if chart.picture is None else finish(chart.picture)
     return Shown(chart, finish(chart.figure, chart.lossy), picture, names)
 
@@ -80,15 +85,19 @@ def _claim_rows(claims: Sequence[Judged]) -> list[dict[str, str]]:
         {
             "id": item.claim.id,
             "part": item.claim.part,
-            "claim": item.claim.statement.striptags(),
+            "claim": _unformatted(item.claim.statement),
             "family": finding.family,
             "verdict": finding.verdict,
-            "measured": finding.measured.striptags(),
+            "measured": _unformatted(finding.measured),
             "rule": item.claim.rule,
         }
         for item in claims
         for finding in item.findings
     ]
+
+
+def _unformatted(text: Markup) -> str:
+    return text.striptags().replace("\u00a0", " ")
 
 
 def _context(run: Run, drawn: Sequence[Drawn], claims: Sequence[Judged]) -> dict[str, object]:
@@ -99,7 +108,7 @@ def _context(run: Run, drawn: Sequence[Drawn], claims: Sequence[Judged]) -> dict
         "lead": methods.lead(run),
         "warnings": methods.warnings(run),
         "done": tables.done_table(run),
-        "critical": critical_table(run),
+        "critical": critical_tables(run),
         "tally": _tally(claims),
         "claims": [_claim(item) for item in claims],
         "sections": _sections(run, drawn),

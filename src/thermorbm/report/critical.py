@@ -13,6 +13,7 @@ from thermorbm.report.chart import Chart, name_of
 from thermorbm.report.labels import (
     ENTROPY,
     HEAT_CAPACITY,
+    N_HIDDEN,
     PSEUDO_ENTROPY,
     PSEUDO_LIKELIHOOD,
     TC,
@@ -52,8 +53,10 @@ ROLES = {
 }
 
 
+SHORT_ROLES = {"main": "", "union": "all T", "union-proportions": "other prop."}
 OWN_TARGET, OFF_SCALE = plain("own target on this lattice"), plain("beyond the scale, see the table")
 WIDEST = 0.2  # of T_c
+COLUMNS: tuple[Cell, ...] = ("Indicator", TC.markup, "Target", "Off target", "Off infinite")
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class CriticalPoint:
     def label(self) -> Label:
         if self.indicator.startswith("correlation_r"):
             r = self.indicator.removeprefix("correlation_r")
-            return "inverse-filter correlation, " + Label("$r$", "<i>r</i>") + f" = {r}"
+            return "inverse filters, " + Label("$r$", "<i>r</i>") + f"\u00a0=\u00a0{r}"
         return INDICATORS.get(self.indicator, plain(self.indicator.replace("_", " ")))
 
     @property
@@ -84,6 +87,12 @@ class CriticalPoint:
         if self.n_hidden is None:
             return plain(role)
         return size_label(self.n_hidden) + (f", {role}" if role else "")
+
+    @property
+    def short_machines(self) -> str:
+        """The same where there is little room."""
+        role = SHORT_ROLES.get(self.role, str(self.group))
+        return f"{role} {self.n_hidden}".strip()
 
     @property
     def distance(self) -> float | None:
@@ -114,33 +123,35 @@ def _point(family: Family, row: Values, pair: tuple[float, float], role: str) ->
     )
 
 
-def critical_table(run: Run) -> Table:
-    """Every indicator of every family: value, error, own target, distances."""
-    columns: list[Cell] = ["Data", "Indicator", "Machines", Markup("{}").format(TC.markup), "Own target"]
-    columns += ["From target", "From infinite lattice"]
-    rows = [_row(family, point) for family in run.families for point in critical_points(family, shown=True)]
-    if not rows:
-        return Table(columns, [], "No critical temperatures were estimated in this study.")
+def critical_tables(run: Run) -> list[Table]:
+    """A table per family: every indicator with its value, error, own target and distances."""
+    found = []
+    for family in run.families:
+        rows = [_row(point) for point in critical_points(family, shown=True)]
+        if rows:
+            found.append(Table(COLUMNS, rows, _critical_caption(family)))
+    return found
+
+
+def _critical_caption(family: Family) -> Markup:
     caption = Markup(
-        "What each indicator says of {}, with one standard error, beside the peak that it should find on "
-        "this finite lattice. {}"
-    ).format(TC.markup, Markup("; ").join(_infinite(family) for family in run.families if family.critical))
-    return Table(columns, rows, caption)
+        "<b>{}</b>: one standard error in brackets; target: the peak on this finite lattice"
+    ).format(name_of(family).markup)
+    if family.critical is None:
+        return caption
+    return caption + Markup("; {} = {:.6g} on the infinite one").format(TC.markup, family.critical)
 
 
-def _infinite(family: Family) -> Markup:
-    return Markup("{}: {} = {:.6g} on the infinite lattice").format(family.name, TC.markup, family.critical)
-
-
-def _row(family: Family, point: CriticalPoint) -> list[Cell]:
-    value = Markup("{}").format(with_error(point.value, point.error))
-    if point.problem is not None:
-        value += Markup(' <abbr title="{}">(!)</abbr>').format(point.problem)
+def _row(point: CriticalPoint) -> list[Cell]:
+    value: Cell = with_error(point.value, point.error)
     distances = (point.distance, point.from_infinite)
+    if point.problem is not None:
+        value, distances = Markup("none <small>({})</small>").format(point.problem), (None, None)
+    machines = (
+        Markup(" <small>{}</small>").format(point.machines.markup) if point.role != "data" else Markup("")
+    )
     return [
-        family.name,
-        point.label.markup,
-        point.machines.markup,
+        point.label.markup + machines,
         value,
         "–" if point.target is None else f"{point.target:.4f}",
         *("–" if distance is None else percent(distance, signed=True) for distance in distances),
@@ -156,26 +167,30 @@ def forest(family: Family) -> Chart:
     figure = draw_panels([panel], columns=1, height=0.9 + 0.17 * len(points))
     figure.set_figwidth(6.0)
     caption = Markup(
-        "Dots: {} by each indicator with one standard error. Bars: where that indicator peaks on this "
-        "finite lattice, the exact heat capacity's peak or that of the susceptibility of the data. {}"
-    ).format(TC.markup, Markup(" ").join(_extremes(points)))
+        "Dots: {} by each indicator with one standard error; the number behind an indicator is {}. Bars: "
+        "where that indicator peaks on this finite lattice, the exact heat capacity's peak or that of the "
+        "susceptibility of the data. {}"
+    ).format(TC.markup, N_HIDDEN.markup, Markup(" ").join(_extremes(points)))
     return Chart(f"critical-{family.name}", "Tab. 2", panel.title, caption, figure, (panel,))
 
 
 def _forest_panel(family: Family, points: list[CriticalPoint]) -> Panel:
-    rows = tuple(p.label + (" (" + p.machines + ")" if p.machines.tex else "") for p in points)
+    rows = tuple(p.label if p.role == "data" else p.label + f", {p.short_machines}" for p in points)
     y = -np.arange(len(points), dtype=np.float64)
-    values, errors = np.array([p.value for p in points]), np.array([p.error for p in points])
+    values = np.array([np.nan if p.problem else p.value for p in points])
+    errors = np.array([p.error for p in points])
     targets = np.array([np.nan if p.target is None else p.target for p in points])
     limits = _limits(family, values, targets)
-    inside = np.ones(len(y), dtype=bool) if limits is None else (values > limits[0]) & (values < limits[1])
+    low, high = limits or (-np.inf, np.inf)
+    below, above = values < low, values > high
+    inside = ~(below | above)
     dots: dict[str, Any] = {"colour": BLUE, "marker": "circle", "dash": None, "sideways": True}
     shown = [
         series(OWN_TARGET, targets, y, colour=VERMILION, marker="line-ns", dash=None),
         series(plain("estimate"), values[inside], y[inside], errors[inside], **dots),
     ]
-    if limits is not None and not inside.all():
-        ends = np.where(values < limits[0], limits[0], limits[1])[~inside]
+    if not inside.all():
+        ends = np.where(below, low, high)[~inside]
         shown.append(series(OFF_SCALE, ends, y[~inside], colour=PURPLE, marker="x", dash=None))
     marks = () if family.critical is None else ((family.critical, TC + ", infinite lattice"),)
     title = "Critical temperature: " + name_of(family)
@@ -184,9 +199,11 @@ def _forest_panel(family: Family, points: list[CriticalPoint]) -> Panel:
 
 def _limits(family: Family, values: Floats, targets: Floats) -> tuple[float, float] | None:
     """An axis that leaves out what is more than a fifth from T_c; None where all is near or T_c unknown."""
-    if family.critical is None or np.all(np.abs(values / family.critical - 1) < WIDEST):
+    if family.critical is None:
         return None
     near = values[np.abs(values / family.critical - 1) < WIDEST]
+    if len(near) == np.isfinite(values).sum():
+        return None
     known = np.concatenate([near, targets[np.isfinite(targets)], [family.critical]])
     margin = max(0.15 * float(np.ptp(known)), 0.02 * family.critical)
     return float(known.min() - margin), float(known.max() + margin)

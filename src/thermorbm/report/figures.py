@@ -79,7 +79,7 @@ FIGURES = (
     Entry("Tab. 2", "Critical temperature", "critical", critical.forest),
     Entry("Supp.", "Training curves", "supplement", supplement.training_curves),
     Entry("Supp.", "Machines without biases", "supplement", supplement.zero_bias),
-    Entry("Supp.", "Variance of filter sums", "supplement", weights.filter_sum_variance),
+    Entry("Supp.", "Variance of filter sums", "supplement", per_run=weights.filter_sum_variance),
     Entry("Supp.", "Inverse-filter correlation", "supplement", weights.fixed_distance),
     Entry("Supp.", "Reconstruction error", "supplement", supplement.reconstruction_errors),
     Entry("Text", "Unequal signs", "supplement", remarks.unequal_signs),

@@ -90,12 +90,12 @@ def _layout(panel: Panel) -> Spec:
         y_axis["ticktext"] = [label.html for label in panel.rows]
         y_axis["range"] = [0.7 - len(panel.rows), 0.7]
     return {
-        "title": {"text": panel.title.html, "x": 0, "xref": "paper", "font": {"size": 14}},
+        "title": {"text": panel.title.html, "x": 0, "xref": "paper", "font": {"size": 13.5}},
         "xaxis": x_axis,
         "yaxis": y_axis,
         "shapes": [_vertical(x) for x, _ in panel.marks],
         "annotations": [_note(x, label.html) for x, label in panel.marks],
-        **({"height": 150 + 24 * len(panel.rows)} if panel.rows else {}),
+        **({"meta": {"rows": len(panel.rows)}} if panel.rows else {}),
     }
 
 

@@ -70,11 +70,11 @@ def control_symbol(run: Run) -> Label:
 
 def at(run: Run, value: float) -> Label:
     """T = 2.25."""
-    return control_symbol(run) + f" = {value:g}"
+    return control_symbol(run) + f"\u00a0=\u00a0{value:g}"
 
 
 def size_label(n_hidden: int) -> Label:
-    return N_HIDDEN + f" = {n_hidden}"
+    return N_HIDDEN + f"\u00a0=\u00a0{n_hidden}"
 
 
 def with_error(value: float, error: float | None) -> str:
@@ -93,9 +93,10 @@ def short(value: float | None, digits: int = 4) -> str:
     """Four significant digits, with a true minus sign; a dash for what is not known."""
     if value is None or not math.isfinite(value):
         return "–"
-    return f"{value:.{digits}g}".replace("-", "−")
+    text = f"{value:.0f}" if 10 ** (digits - 1) <= abs(value) < 1e6 else f"{value:.{digits}g}"
+    return text.replace("-", "−")
 
 
 def percent(value: float, signed: bool = False, digits: int = 2) -> str:
     sign = "+" if signed else ""
-    return f"{100 * value:{sign}.{digits}f} %".replace("-", "−")
+    return f"{100 * value:{sign}.{digits}f}\u00a0%".replace("-", "−")

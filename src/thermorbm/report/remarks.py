@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
+
 from markupsafe import Markup
 
 from thermorbm.report.chart import (
@@ -95,9 +98,14 @@ def other_proportions(family: Family) -> Chart:
         "Machines with {} trained on all temperatures, in equal and in other proportions ({}, from the "
         "lowest temperature to the highest): mean and variance of the visible energy, and "
         "pseudo-likelihood."
-    ).format(size_label(n_hidden).markup, " : ".join(f"{p:g}" for p in machine["proportions"]))
+    ).format(size_label(n_hidden).markup, _proportions(machine["proportions"]))
     title: Label = "Other proportions of temperatures: " + name_of(family)
     return curves_chart(f"text-proportions-{family.name}", "Text", title, caption, panels)
+
+
+def _proportions(given: Sequence[float]) -> str:
+    """12 × 1, 8 × 4."""
+    return ", ".join(f"{len(list(group))} × {value:g}" for value, group in groupby(given))
 
 
 def _both(family: Family, n_hidden: int, name: str) -> list[Series]:

@@ -37,7 +37,7 @@ from thermorbm.report.labels import (
     size_label,
 )
 from thermorbm.report.panels import Panel, Series, series
-from thermorbm.report.run import Family, Missing
+from thermorbm.report.run import Family, Missing, Run
 
 W = Label("$W_{ij}$", "<i>W<sub>ij</sub></i>")
 B = Label("$b_j$", "<i>b<sub>j</sub></i>")
@@ -117,7 +117,7 @@ def _majority(filters: NDArray[Any]) -> float:
 
 def figure_3b(family: Family) -> Chart:
     panel = Panel(
-        "Filter sums: " + name_of(family),
+        plain("Filter sums"),
         FILTER_SUM,
         DENSITY,
         landmark_histograms(family, "filter_sums"),
@@ -136,7 +136,9 @@ def figure_3b(family: Family) -> Chart:
     ).format(
         N_VISIBLE.markup, size_label(smallest(family)).markup, _bimodality(family), N_HIDDEN.markup, where
     )
-    return curves_chart(f"fig-3b-{family.name}", "Fig. 3b", panel.title, caption, [panel], height=2.6)
+    return curves_chart(
+        f"fig-3b-{family.name}", "Fig. 3b", "Filter sums: " + name_of(family), caption, [panel], height=2.6
+    )
 
 
 def _bimodality(family: Family) -> Markup:
@@ -147,21 +149,21 @@ def _bimodality(family: Family) -> Markup:
     return Markup(", ").join(told)
 
 
-def abs_variance_panel(family: Family, role: str = "main") -> Panel:
+def abs_variance_panel(family: Family) -> Panel:
     """Variance of |filter sum| against the control parameter, one curve per size."""
     found: list[Series] = []
-    for index, item in enumerate(family.indicators(role)):
+    for index, item in enumerate(family.indicators()):
         label = size_label(item["n_hidden"])
         found += curve_series(label, item["curves"].get("filter_sum_abs_variance"), index)
     if not found:
         raise Missing("filter sums were not followed over the temperatures")
-    title = "Variance of |filter sum|: " + name_of(family)
+    title = plain("Variance of |filter sum|")
     return Panel(title, control_label(family.run), ABS_VARIANCE, tuple(found), critical_mark(family))
 
 
 def figure_3c(family: Family) -> Chart:
     panel = Panel(
-        "Inverse-filter sums: " + name_of(family),
+        plain("Inverse-filter sums"),
         INVERSE_SUM,
         DENSITY,
         landmark_histograms(family, "inverse_filter_sums"),
@@ -176,7 +178,14 @@ def figure_3c(family: Family) -> Chart:
     ).format(
         N_HIDDEN.markup, size_label(smallest(family)).markup, DISTANCE.markup, _at_a_distance(panel.inset)
     )
-    return curves_chart(f"fig-3c-{family.name}", "Fig. 3c", panel.title, caption, [panel], height=2.6)
+    return curves_chart(
+        f"fig-3c-{family.name}",
+        "Fig. 3c",
+        "Inverse-filter sums: " + name_of(family),
+        caption,
+        [panel],
+        height=2.6,
+    )
 
 
 def _at_a_distance(panel: Panel | None) -> Markup:
@@ -200,7 +209,7 @@ def _correlation_panel(family: Family) -> Panel | None:
         kept = (r > 0) & (r <= min(family.values["shape"]) / 2)
         values = (arrays[f"correlation.{name}"][kept] for name in ("distances", "values", "errors"))
         found.append(series(at(family.run, value), *values, colour=chosen, marker="circle", width=0.8))
-    title = "Correlation of inverse filters: " + name_of(family)
+    title = plain("Correlation of inverse filters")
     return Panel(title, DISTANCE + plain(" (lattice spacings)"), CORRELATION, tuple(found))
 
 
@@ -231,16 +240,20 @@ def _fixed_distance_panel(family: Family, index: int) -> Panel:
     return Panel(title, control_label(family.run), CORRELATION, tuple(found), critical_mark(family))
 
 
-def filter_sum_variance(family: Family) -> Chart:
-    """Supplement: the inset of figure 3b by itself, for every family."""
-    panel = abs_variance_panel(family)
+def filter_sum_variance(run: Run) -> Chart:
+    """Supplement: the inset of figure 3b by itself, for all families."""
+    panels = []
+    for family in run.families:
+        if any(item["curves"].get("filter_sum_abs_variance") for item in family.indicators()):
+            panels.append(replace(abs_variance_panel(family), title=name_of(family)))
+    if not panels:
+        raise Missing("filter sums were not followed over the temperatures")
     caption = Markup(
         "Variance of the absolute filter sum, ⟨|Σ<sub>j</sub><i>W<sub>ij</sub></i>|²⟩ − "
         "⟨|Σ<sub>j</sub><i>W<sub>ij</sub></i>|⟩², over the hidden units of each machine, with its error."
     )
-    return curves_chart(
-        f"supp-filter-sums-{family.name}", "Supp.", panel.title, caption, [replace(panel, inset=None)]
-    )
+    title = plain("Variance of |filter sum|")
+    return curves_chart("supp-filter-sums", "Supp.", title, caption, panels, columns=min(2, len(panels)))
 
 
 def _curve(family: Family, name: str) -> dict[str, list[float]] | None:

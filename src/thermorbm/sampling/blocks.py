@@ -115,7 +115,7 @@ class ClusterBlock:
         shape = (int(hot.sum()), lattice.n_sites)
         self._spins[hot] = 2 * default_rng(start).integers(0, 2, shape, dtype=np.int8) - 1
         self._generators = generator_state(chains, len(hot)).T.copy()
-        self._neighbours = lattice.neighbours.astype(np.int64)
+        self._neighbours = lattice.neighbours
         self._join = -np.expm1(-2.0 / temperature)
         self._flips_per_sweep = flips_per_sweep
 

@@ -31,6 +31,7 @@ OF_MACHINES: Finders = {
     "filter_sum_abs_variance": (peak, ORDER),
     "correlation_r": (peak, ORDER),
     "visible_energy_variance_per_spin": (peak, HEAT),
+    "zero_bias_energy_variance_per_spin": (peak, HEAT),
     "pseudo_likelihood_per_spin": (heat_peak, HEAT),
 }
 # One machine for all temperatures has one set of filters, but visible energies that can be compared.

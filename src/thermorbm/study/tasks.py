@@ -20,7 +20,7 @@ VERSIONS = {
     "train": 1,
     "weights": 1,
     "observe": 1,
-    "estimate": 1,
+    "estimate": 2,
 }
 # What a kind makes beside its reduced result: configurations, or a machine. They lie in the cache.
 LARGE = {"sample": "dataset", "import": "dataset", "train": "machine"}

@@ -115,8 +115,10 @@ def _indicators_of(result: Reduced) -> Values:
         return {"filter_sum_abs_variance": values["filter_sum_abs_variance"], **_correlations(result)}
     n_sites = values["n_sites"]
     if "visible_energy" in values:
+        energies = values["visible_energy"]
         for name in ("mean", "variance"):
-            found[f"visible_energy_{name}_per_spin"] = _per(n_sites, values["visible_energy"]["train"][name])
+            found[f"visible_energy_{name}_per_spin"] = _per(n_sites, energies["train"][name])
+        found["zero_bias_energy_variance_per_spin"] = _per(n_sites, energies["zero_bias"]["variance"])
     if "likelihood" in values:
         found |= values["likelihood"]["held_out"]
     if "hidden" in values:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thermorbm.report.claims import critical, energy, entropy, hidden, weights
+from thermorbm.report.claims import critical, energy, entropy, hidden, union, weights
 from thermorbm.report.claims.kinds import FAILS, HOLDS, UNTESTED, Claim, Finding, Judged, judge
 from thermorbm.report.run import Run
 
@@ -21,7 +21,7 @@ FIGURES = (
 ORDER = (*FIGURES, "Tab. 2", "App. A", "App. B, C", "Text", "Supp.")
 CLAIMS: tuple[Claim, ...] = tuple(
     sorted(
-        (*weights.CLAIMS, *hidden.CLAIMS, *energy.CLAIMS, *critical.CLAIMS, *entropy.CLAIMS),
+        (*weights.CLAIMS, *union.CLAIMS, *hidden.CLAIMS, *energy.CLAIMS, *critical.CLAIMS, *entropy.CLAIMS),
         key=lambda claim: ORDER.index(claim.part),
     )
 )

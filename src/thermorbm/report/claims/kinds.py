@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeVar
 
 from markupsafe import Markup
 
-from thermorbm.report.run import Family, Missing, Run
+from thermorbm.report.chart import near_critical
+from thermorbm.report.labels import at, short, size_label
+from thermorbm.report.run import Family, Missing, Run, Values, look
 
 HOLDS, FAILS, UNTESTED = "holds", "does not hold", "not tested"
 # Sarle's coefficient of a flat distribution; two peaks give more, one gives less.
 FLAT = 5 / 9
+NOWHERE_HIGHER = (
+    "larger machines are lower at most temperatures, and nowhere higher by more than 2 standard errors"
+)
 
 T = TypeVar("T")
 Answer = tuple[bool, Markup]
@@ -84,3 +91,41 @@ def need(found: T | None, reason: str) -> T:
 
 def listed(parts: Sequence[Markup | str]) -> Markup:
     return Markup("; ").join(parts)
+
+
+def fall(curves: Sequence[Values], near: float) -> tuple[bool, str, float, list[float]]:
+    """Whether stored curves lie the lower the later they come in the list.
+
+    Nowhere may one rise above the one before by more than two standard errors, and most of its points must be
+    lower. Gives also how often they are lower, in words, and the values at the common x nearest to `near`.
+    """
+    tables = [
+        {x: (y, e or 0.0) for x, y, e in zip(c["x"], c["values"], c["errors"], strict=True)} for c in curves
+    ]
+    common = sorted(set.intersection(*(set(table) for table in tables)))
+    if not common:
+        raise Missing("no temperature is common to all sizes")
+    steps = [(b[x][0] - a[x][0], math.hypot(a[x][1], b[x][1])) for x in common for a, b in pairwise(tables)]
+    lower = sum(step < 0 for step, _ in steps)
+    holds = lower > len(steps) / 2 and all(step <= 2 * error for step, error in steps)
+    place = min(common, key=lambda x: abs(x - near))
+    return (
+        holds,
+        f"lower in {lower} of {len(steps)} comparisons",
+        place,
+        [table[place][0] for table in tables],
+    )
+
+
+def falls_with_size(family: Family, curve: str, reason: str) -> Answer:
+    """Whether a curve of machines for single temperatures falls with the number of hidden units."""
+    items = family.indicators()
+    if len(items) < 2:
+        raise Missing("there is one number of hidden units only" if items else reason)
+    curves = [need(look(item, "curves", curve), reason) for item in items]
+    holds, told, place, values = fall(curves, near_critical(family))
+    numbers = [
+        Markup("{}: {}").format(size_label(item["n_hidden"]).markup, short(value))
+        for item, value in zip(items, values, strict=True)
+    ]
+    return holds, Markup("{}; at {} {}").format(told, at(family.run, place).markup, listed(numbers))

@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from markupsafe import Markup
 
 from thermorbm.report.chart import (
-    NO_MACHINES,
     landmark_machines,
     near_critical,
     peak_of,
     smallest,
 )
 from thermorbm.report.claims.critical import peak_answer
-from thermorbm.report.claims.kinds import FLAT, Answer, claim, listed, need
+from thermorbm.report.claims.kinds import FLAT, Answer, claim, need
 from thermorbm.report.labels import at, percent, short
-from thermorbm.report.run import Family, Missing, Values, estimate, look
+from thermorbm.report.run import Family, Values, look
 from thermorbm.report.weights import weight_variances
 
 NOT_LOOKED_AT = "the weights were not looked at"
 NEAR = 0.1  # a peak of a curve on a coarse grid counts as near T_c within a tenth of it
 
 
-def _moments(machine: Values | None, name: str) -> Values:
+def moments_of(machine: Values | None, name: str) -> Values:
     return need(look(machine, "weights", name), NOT_LOOKED_AT)
 
 
 def _at_landmarks(family: Family, name: str, what: str, digits: int = 2) -> tuple[list[float], Markup]:
     """One of the moments below, near and above T_c, as numbers and in words."""
-    rows = [(value, float(_moments(machine, name)[what])) for value, machine, _ in landmark_machines(family)]
+    rows = [
+        (value, float(moments_of(machine, name)[what])) for value, machine, _ in landmark_machines(family)
+    ]
     told = [Markup("{} at {}").format(short(x, digits), at(family.run, value).markup) for value, x in rows]
     return [x for _, x in rows], Markup(", ").join(told)
 
@@ -51,7 +51,7 @@ def gaussian(family: Family) -> Answer:
 def mean_zero(family: Family) -> Answer:
     ratios = []
     for machine in family.machines("main", smallest(family)):
-        moments = _moments(machine, "W")
+        moments = moments_of(machine, "W")
         ratios.append((abs(moments["mean"]) / math.sqrt(moments["variance"]), machine["value"]))
     ratio, value = max(ratios)
     return ratio <= 0.1, Markup("|mean| at most {} standard deviations, at {}").format(
@@ -74,7 +74,7 @@ def biases_small(family: Family) -> Answer:
     for name in ("b", "c"):
         rows = []
         for machine in family.machines("main", smallest(family)):
-            moments = _moments(machine, name)
+            moments = moments_of(machine, name)
             rows.append((math.sqrt(moments["mean"] ** 2 + moments["variance"]), machine["value"]))
         rms, value = max(rows)
         largest = max(largest, rms)
@@ -87,7 +87,7 @@ def biases_symmetric(family: Family) -> Answer:
     for name in ("b", "c"):
         rows = []
         for machine in family.machines("main", smallest(family)):
-            moments = _moments(machine, name)
+            moments = moments_of(machine, name)
             deviation = math.sqrt(moments["variance"]) or 1.0
             rows.append((abs(moments["mean"]) / deviation, machine["value"]))
         ratio, value = max(rows)
@@ -98,8 +98,8 @@ def biases_symmetric(family: Family) -> Answer:
 
 def _uniform_share(machine: Values) -> float:
     """The part of the variance of W that is between the means of filters: 1 if each filter is uniform."""
-    total = float(_moments(machine, "W")["variance"])
-    return float(_moments(machine, "filter_sums")["variance"]) / total if total > 0 else 0.0
+    total = float(moments_of(machine, "W")["variance"])
+    return float(moments_of(machine, "filter_sums")["variance"]) / total if total > 0 else 0.0
 
 
 def _share(family: Family, place: int) -> tuple[float, Markup]:
@@ -153,7 +153,7 @@ def inverse_sums_gaussian(family: Family) -> Answer:
     is_gaussian, told = _is_gaussian(family, "inverse_filter_sums")
     ratios = []
     for _, machine, _ in landmark_machines(family):
-        moments = _moments(machine, "inverse_filter_sums")
+        moments = moments_of(machine, "inverse_filter_sums")
         ratios.append(abs(moments["mean"]) / (math.sqrt(moments["variance"]) or 1.0))
     told += Markup("; |mean| at most {} standard deviations").format(short(max(ratios), 2))
     return is_gaussian and max(ratios) <= 1, told
@@ -161,58 +161,6 @@ def inverse_sums_gaussian(family: Family) -> Answer:
 
 def correlation_peak(family: Family) -> Answer:
     return peak_answer(family, "main", "correlation")
-
-
-def _union(family: Family) -> Values:
-    return need(family.machine("union", smallest(family, "union"), None), NO_MACHINES["union"])
-
-
-def _two_peaks(name: str) -> Callable[[Family], Answer]:
-    def check(family: Family) -> Answer:
-        value = float(_moments(_union(family), name)["bimodality"])
-        return value > FLAT, Markup("Sarle's coefficient {}").format(short(value, 2))
-
-    return check
-
-
-def one_large_domain(family: Family) -> Answer:
-    """Needs `largest_domain`: the share of sites in a filter's largest domain, mean over filters."""
-    pair = need(estimate(_union(family), "weights", "largest_domain"), "domains of filters were not measured")
-    high = landmark_machines(family)[-1]
-    other = need(estimate(high[1], "weights", "largest_domain"), "domains of filters were not measured")
-    told = Markup("the largest domain covers {} of a filter, {} in the machine at {}").format(
-        percent(pair[0]), percent(other[0]), at(family.run, high[0]).markup
-    )
-    return pair[0] > other[0], told
-
-
-def unbalanced_shift(family: Family) -> Answer:
-    """Whether unequal signs move <b> and the inverse-filter sums."""
-    told, moved = [], []
-    for machine in family.machines("unbalanced"):
-        twin = family.machine("main", machine["n_hidden"], machine["value"])
-        parts = []
-        for name, text in (("b", "<i>b</i>"), ("inverse_filter_sums", "inverse-filter sums")):
-            shifted, usual = (
-                _mean_in_errors(machine, name),
-                _mean_in_errors(need(twin, NO_MACHINES["main"]), name),
-            )
-            moved.append(abs(shifted) > max(3.0, abs(usual)))
-            parts.append(
-                Markup("{}: {}, balanced {}").format(Markup(text), short(shifted, 2), short(usual, 2))
-            )
-        told.append(
-            Markup("{}: {}").format(at(family.run, machine["value"]).markup, Markup("; ").join(parts))
-        )
-    if not told:
-        raise Missing(NO_MACHINES["unbalanced"])
-    return all(moved), Markup("means in standard errors over units, {}").format(listed(told))
-
-
-def _mean_in_errors(machine: Values, name: str) -> float:
-    moments = _moments(machine, name)
-    error = math.sqrt(moments["variance"] / moments["n_values"])
-    return float(moments["mean"]) / error if error > 0 else 0.0
 
 
 CLAIMS = (
@@ -299,33 +247,5 @@ CLAIMS = (
         "The correlation of inverse filters at fixed distance peaks near <i>T</i><sub>c</sub>.",
         "T_c of every size within 8 % of its own target",
         correlation_peak,
-    ),
-    claim(
-        "union-domain",
-        "Fig. 4",
-        "Each filter of the all-temperature machine has one large domain.",
-        "its largest domain covers more of the lattice than in the machine at high temperature",
-        one_large_domain,
-    ),
-    claim(
-        "union-c",
-        "Fig. 4",
-        "Its hidden biases <i>c<sub>i</sub></i> have two peaks.",
-        "Sarle's coefficient above 5/9",
-        _two_peaks("c"),
-    ),
-    claim(
-        "union-sums",
-        "Fig. 4",
-        "Its filter sums have two peaks.",
-        "Sarle's coefficient above 5/9",
-        _two_peaks("filter_sums"),
-    ),
-    claim(
-        "unbalanced",
-        "Text",
-        "Unequal signs in the data shift ⟨<i>b<sub>j</sub></i>⟩ and the inverse-filter sums.",
-        "both means more than 3 standard errors from zero, and further than with balanced data",
-        unbalanced_shift,
     ),
 )

@@ -1,0 +1,105 @@
+"""Critical temperatures: coverage on synthetic curves, exact curves of the torus, ends of the grid."""
+
+import numpy as np
+import pytest
+
+from oracles.synthetic_curves import KINDS, PAPER, synthetic_curve
+from thermorbm import estimators
+from thermorbm.exact import TC_2D, kaufman
+
+N_CURVES = 450
+FINE = np.unique(np.r_[PAPER, np.arange(2.1, 2.46, 0.05)].round(4))
+
+
+def test_the_68_percent_interval_covers_the_truth_as_often_as_it_should():
+    """Over curves of all kinds together, and within three standard errors for each kind alone."""
+    curves = [synthetic_curve(KINDS[k % 3], seed=[2024, k]) for k in range(N_CURVES)]
+    found = [
+        getattr(estimators, curve.kind)(curve.temperatures, curve.values, curve.errors, seed=k)
+        for k, curve in enumerate(curves)
+    ]
+    kind, truth = np.array([curve.kind for curve in curves]), np.array([curve.truth for curve in curves])
+    value, error, lower, upper, at_edge = np.array(
+        [(p.temperature.value, p.temperature.error, p.lower, p.upper, p.at_edge) for p in found]
+    ).T
+    covered, distance = (lower <= truth) & (truth <= upper), np.abs(value - truth)
+    assert 0.60 <= covered.mean() <= 0.76
+    assert 0.60 <= np.mean(distance <= error) <= 0.76
+    chance = 3 * np.sqrt(0.68 * 0.32 / (N_CURVES / 3))
+    for each in KINDS:
+        assert 0.60 - chance <= covered[kind == each].mean() <= 0.76 + chance
+    assert np.mean(distance < 2 * error) > 0.85
+    assert np.mean(distance < 0.02 * truth) > 0.85
+    assert at_edge.mean() < 0.05
+
+
+@pytest.mark.parametrize("side", [16, 32, 64])
+@pytest.mark.parametrize("noise", [1e-4, 1e-3])
+def test_kaufmans_peak_from_noisy_entropy_energy_and_heat_capacity(side, noise):
+    exact = kaufman(side, FINE)
+    target = estimators.exact_peak(lambda t: kaufman(side, t).heat_capacity, 2, 2.6, TC_2D).temperature.value
+    rng = np.random.default_rng(side)
+    for finder, curve in (
+        (estimators.heat_peak, exact.entropy),
+        (estimators.steepest, exact.energy),
+        (estimators.peak, exact.heat_capacity),
+    ):
+        errors = np.full(len(FINE), noise * np.ptp(curve))
+        found = finder(FINE, curve + errors * rng.standard_normal(len(FINE)), errors)
+        assert abs(found.temperature.value / target - 1) < 0.006
+        assert abs(found.temperature.value - target) < 4 * found.temperature.error + 0.005
+        assert not found.at_edge
+
+
+def test_a_maximum_at_the_end_is_flagged():
+    t = np.arange(1.0, 4.01, 0.25)
+    for values in (t**2, 10 - t**2):
+        found = estimators.peak(t, values, np.full(len(t), 0.05))
+        assert found.at_edge
+        assert found.temperature.value in (t[0], t[-1])
+    assert estimators.heat_peak(t, t**3, np.full(len(t), 0.05)).at_edge
+    assert estimators.steepest(t, -np.exp(t), np.full(len(t), 0.05)).at_edge
+
+
+def test_the_paper_grid_does_not_resolve_a_sharp_peak():
+    values = 1 / (1 + ((PAPER - 2.3) / 0.05) ** 2)
+    found = estimators.peak(PAPER, values, np.full(len(PAPER), 0.01))
+    assert not found.resolved
+    assert found.temperature.error > 0.01
+    wide = 1 / (1 + ((PAPER - 2.3) / 0.6) ** 2)
+    assert estimators.peak(PAPER, wide, np.full(len(PAPER), 0.01)).resolved
+
+
+def test_scale_and_offset_of_the_curve_do_not_matter():
+    rng = np.random.default_rng(5)
+    values = np.exp(-(((FINE - 2.3) / 0.3) ** 2)) + 0.01 * rng.standard_normal(len(FINE))
+    errors = np.full(len(FINE), 0.01)
+    plain = estimators.peak(FINE, values, errors)
+    scaled = estimators.peak(FINE, 1e6 * values - 3e5, 1e6 * errors)
+    assert scaled.temperature.value == pytest.approx(plain.temperature.value, rel=1e-6)
+    assert scaled.temperature.error == pytest.approx(plain.temperature.error, rel=1e-3)
+
+
+def test_steepest_follows_the_direction_of_the_curve():
+    t = np.arange(1.0, 4.01, 0.1)
+    step = np.tanh((t - 2.5) / 0.2)
+    up = estimators.steepest(t, step, np.full(len(t), 0.01))
+    down = estimators.steepest(t, -step, np.full(len(t), 0.01))
+    for found in (up, down):
+        assert abs(found.temperature.z_score(2.5)) < 3
+        assert found.indicator.values.max() == pytest.approx(5, rel=0.1)
+        np.testing.assert_allclose(np.interp(2.5, found.fit.temperatures, found.fit.values), 0, atol=0.05)
+
+
+def test_scatter_beyond_the_quoted_errors_widens_the_interval():
+    rng = np.random.default_rng(6)
+    values = np.exp(-(((FINE - 2.3) / 0.4) ** 2)) + 0.05 * rng.standard_normal(len(FINE))
+    honest = estimators.peak(FINE, values, np.full(len(FINE), 0.05))
+    boastful = estimators.peak(FINE, values, np.full(len(FINE), 0.002))
+    assert boastful.temperature.error > 0.3 * honest.temperature.error
+
+
+def test_same_seed_same_answer():
+    curve = synthetic_curve("peak", 1)
+    arrays = (curve.temperatures, curve.values, curve.errors)
+    assert estimators.peak(*arrays, seed=3).temperature == estimators.peak(*arrays, seed=3).temperature
