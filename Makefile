@@ -14,7 +14,6 @@ $(STAMP): pyproject.toml constraints.txt
 
 run: install
 	$(BIN)/thermorbm run desk --out runs/desk
-	$(BIN)/thermorbm report runs/desk
 
 test: lint types browser
 	$(BIN)/pytest -n 2

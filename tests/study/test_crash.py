@@ -24,7 +24,7 @@ temperatures = {from = 2.0, to = 2.5, count = 500}
 samples = 2000
 parts = ["thermal"]
 """
-COMMAND = [sys.executable, "-m", "thermorbm", "run"]
+COMMAND = [sys.executable, "-m", "thermorbm", "run", "--no-report"]
 
 
 def start(study, out, *options):
@@ -104,7 +104,7 @@ def test_a_signal_ends_the_run_in_good_order(tmp_path, number, code, words):
     with start(study, out) as runner:
         wait_until(lambda: list(out.glob("reduced/*/*.h5")) or runner.poll() is not None)
         runner.send_signal(number)
-        said = runner.communicate(timeout=60)[1]
+        said = runner.communicate(timeout=300)[1]
     assert runner.returncode == code
     assert f"{words}; to continue: thermorbm run {study} --out {out}\n" in said
     assert "Traceback" not in said
@@ -128,7 +128,7 @@ def test_a_killed_worker_does_not_stop_the_study(finished, small_file, tmp_path,
 def test_a_second_runner_is_refused(small_file, tmp_path):
     out = open_run(tmp_path / "run", "small")
     with locked(out.lock), start(small_file, out.path) as second:
-        said = second.communicate(timeout=60)[1]
+        said = second.communicate(timeout=300)[1]
     assert second.returncode == 2
     assert f"error: {out.path}: is in use by another runner, pid {os.getpid()} on " in said
     assert len(said.splitlines()) == 1

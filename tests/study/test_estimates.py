@@ -93,7 +93,7 @@ def test_the_exact_peak_of_the_heat_capacity():
 
 
 def test_critical_points_of_exact_curves():
-    x = np.linspace(1.5, 3.5, 41)
+    x = np.linspace(1.5, 3.5, 21)
     known = exact.kaufman(SIDE, x)
     rows, arrays = critical_points(
         {

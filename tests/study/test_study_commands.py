@@ -50,7 +50,7 @@ def test_another_studys_directory_is_refused(capsys, finished, small_file):
 
 def test_a_finished_study_ends_at_once_with_success(capsys, finished, small_file):
     shutil.copytree(finished.directory.path, "runs/small")
-    assert command(["run", str(small_file)]) == 0
+    assert command(["run", str(small_file), "--no-report"]) == 0
     err = capsys.readouterr().err
     assert "19 of 19 tasks done, 19 of them before; results in runs/small" in err
 
@@ -60,7 +60,7 @@ def test_a_failed_certificate_is_code_3(capsys, finished, small_file, monkeypatc
 
     shutil.copytree(finished.directory.path, "runs/small")
     monkeypatch.setattr(runner.RunSummary, "not_certified", ["2d at 2.0"])
-    assert command(["run", str(small_file)]) == 3
+    assert command(["run", str(small_file), "--no-report"]) == 3
     assert "certificate did NOT pass: 2d at 2.0" in capsys.readouterr().err
 
 

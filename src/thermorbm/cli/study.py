@@ -15,6 +15,7 @@ import typer
 from thermorbm.cli.app import INTERRUPTED, NOT_CERTIFIED, app
 from thermorbm.cli.console import print_json, print_table, say
 from thermorbm.cli.options import JsonOption, whole_number
+from thermorbm.cli.report import make_report
 
 if TYPE_CHECKING:
     from thermorbm.study.runner import RunSummary
@@ -70,11 +71,15 @@ def run(
         ),
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget earlier results in the directory.")] = False,
+    no_report: Annotated[
+        bool, typer.Option("--no-report", help="Leave the report to a later command.")
+    ] = False,
 ) -> int:
     """Run a study, or what is not done yet of it.
 
     Built-in studies: tiny, desk, paper-2d, paper-3d, paper-union, paper. Every result is named by what
-    determines it, so that stopping and starting again, or adding a temperature, repeats nothing.
+    determines it, so that stopping and starting again, or adding a temperature, repeats nothing. Ends with a
+    table of critical temperatures and with the path of the report, DIR/report.html.
 
     \b
     Examples:
@@ -89,13 +94,16 @@ def run(
     try:
         with _signals(), display() as listener:
             summary = run_study(path, out, listener, workers, fresh)
+        code = _conclude(summary)
+        if not no_report:
+            typer.echo(f"report: {make_report(summary.directory.path)}")
     except Terminated:
         say(f"ended on request; to continue: {_again(study, out)}")
         return TERMINATED
     except KeyboardInterrupt:
         say(f"interrupted; to continue: {_again(study, out)}")
         return INTERRUPTED
-    return _conclude(summary)
+    return code
 
 
 @app.command(epilog=STATUS_EPILOG)

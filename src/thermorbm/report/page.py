@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from thermorbm.report.chart import Chart
 from thermorbm.report.interactive import Spec
-from thermorbm.report.style import Drawing
+from thermorbm.report.style import DPI, Drawing
 from thermorbm.report.tables import Table
 
 
@@ -61,6 +61,7 @@ def render(panels: dict[str, Spec], **context: Any) -> str:
         style=Markup(_resource("report.css")),
         script=Markup(_resource("report.js")),
         plotly=Markup(plotly_source()),
+        dpi=DPI,
         panel_data=Markup(script_json(panels)),
         **context,
     )

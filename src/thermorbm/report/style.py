@@ -41,7 +41,6 @@ SETTINGS: dict[str, Any] = {
     "axes.spines.right": False,
     "axes.formatter.useoffset": False,
     "axes.formatter.limits": (-3, 4),
-    "axes.formatter.use_mathtext": True,
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
     "xtick.major.width": 0.7,
@@ -53,7 +52,7 @@ SETTINGS: dict[str, Any] = {
     "lines.markersize": 3.2,
     "mathtext.fontset": "dejavusans",
     "svg.hashsalt": "thermorbm",
-    "figure.dpi": 100,
+    "figure.dpi": DPI,  # that of the files: text is measured once
 }
 
 
@@ -88,7 +87,7 @@ def new_figure(width: float, height: float) -> Figure:
 def finish(figure: Figure, lossy: bool = False) -> Drawing:
     """The figure as bytes. lossy: for pictures with so many pixels that the page would grow too large."""
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")  # the layout is found once and not for each file
+    figure.set_layout_engine(None)  # the layout is found once and not for each file
     png, svg = io.BytesIO(), io.BytesIO()
     # Without dates and versions, equal results give equal files.
     figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})

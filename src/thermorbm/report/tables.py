@@ -24,9 +24,13 @@ ROLES = {
 
 @dataclass(frozen=True)
 class Table:
+    """caption: one line. note: what else is to be said. is_open: shown although it could be folded away."""
+
     columns: Sequence[Cell]
     rows: Sequence[Sequence[Cell]]
     caption: Cell = ""
+    note: Cell = ""
+    is_open: bool = False
 
 
 def done_table(run: Run) -> Table:

@@ -132,7 +132,8 @@ def figure_3b(family: Family) -> Chart:
     caption = Markup(
         "Distribution of the sums of filters, divided by {}, at three temperatures ({}). Sarle's "
         "coefficient, 1/3 for one Gaussian peak, 5/9 for a flat distribution and 1 for two sharp peaks, is "
-        "{}. Second panel: variance of the absolute filter sum against temperature for each {}.{}"
+        "{}. Inset (on screen the second panel): variance of the absolute filter sum against temperature "
+        "for each {}.{}"
     ).format(
         N_VISIBLE.markup, size_label(smallest(family)).markup, _bimodality(family), N_HIDDEN.markup, where
     )
@@ -172,9 +173,9 @@ def figure_3c(family: Family) -> Chart:
         headroom=0.55,
     )
     caption = Markup(
-        "Distribution of the sums of inverse filters, divided by {} ({}). Second panel: correlation of two "
-        "inverse filters, divided by that at distance 0, against the distance {} of their sites, averaged "
-        "over all pairs.{}"
+        "Distribution of the sums of inverse filters, divided by {} ({}). Inset (on screen the second "
+        "panel): correlation of two inverse filters, divided by that at distance 0, against the distance "
+        "{} of their sites, averaged over all pairs.{}"
     ).format(
         N_HIDDEN.markup, size_label(smallest(family)).markup, DISTANCE.markup, _at_a_distance(panel.inset)
     )

@@ -116,6 +116,8 @@ def _by_grid(family: Family, sizes: list[int]) -> Answer:
     for item in family.indicators():
         if item["n_hidden"] in (sizes[0], sizes[-1]):
             places.append(need(peak_of(item["curves"].get("visible_energy_variance_per_spin")), NO_TC)[0])
+    if len(places) < 2:
+        raise Missing(NO_TC)
     told = Markup(" → ").join(at(family.run, place).markup for place in places)
     return abs(places[-1] - critical) > abs(places[0] - critical), Markup("highest point {}").format(told)
 

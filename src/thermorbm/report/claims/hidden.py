@@ -78,7 +78,7 @@ def _energy_errors(family: Family) -> list[tuple[float, float]]:
         machine = family.machine("main", smallest(family), value)
         seen = None if machine is None else observation(machine)
         made = need(estimate(seen, "generation", "magnetization", "energy_per_spin"), NO_GENERATION)
-        row = next(row for row in family.data() if row["value"] == value)
+        row = next((row for row in family.data() if row["value"] == value), None)
         data = need(estimate(row, "thermal", "energy_per_spin"), "energies were not measured")
         found.append((value, abs(made[0] / data[0] - 1)))
     if len(found) < 3:

@@ -24,11 +24,12 @@
 
   function layoutOf(spec, place) {
     const rows = spec.layout.meta ? spec.layout.meta.rows : 0;
+    const top = spec.layout.title.text ? TOP : TOP - 18;
     const plot = rows ? 20 + ROW * rows : PLOT;
     const legend = LEGEND_ROW * legendRows(spec.data, place.clientWidth - 70) + 8;
     return Object.assign({
       font: font, paper_bgcolor: "#fff", plot_bgcolor: "#fff", hovermode: "closest",
-      height: TOP + plot + AXIS + legend, margin: { l: 58, r: 12, t: TOP, b: AXIS + legend },
+      height: top + plot + AXIS + legend, margin: { l: 58, r: 12, t: top, b: AXIS + legend },
       legend: { orientation: "h", yanchor: "top", y: -(AXIS - 4) / plot, x: 0, font: { size: 11.5 } },
       hoverlabel: { bgcolor: "#fff", font: { size: 12 } }, dragmode: window.innerWidth < 640 ? false : "zoom"
     }, spec.layout, {
