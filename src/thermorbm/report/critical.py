@@ -42,6 +42,7 @@ INDICATORS = {
     "pseudo_likelihood_per_spin": SLOPE + PSEUDO_LIKELIHOOD + PER_T,
     "filter_sum_abs_variance": plain("Var |filter sum|"),
     "visible_energy_variance_per_spin": "Var " + VISIBLE_ENERGY,
+    "zero_bias_energy_variance_per_spin": Label(r"Var $\mathcal{E}_W$", "Var ℰ<sub>W</sub>"),
     "visible_energy_mean_per_spin": "slope of mean " + VISIBLE_ENERGY,
 }
 ROLES = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from markupsafe import Markup
 
 from thermorbm.report.chart import Chart, critical_mark, curve_series, curves_chart, peak_of
@@ -13,6 +15,7 @@ from thermorbm.report.style import GREY, ORANGE, SKY
 
 MEAN = Label(r"$\langle\mathcal{E}_\theta\rangle/N$", "⟨ℰ<sub>θ</sub>⟩/<i>N</i>")
 VARIANCE = Label(r"Var $\mathcal{E}_\theta/N$", "Var ℰ<sub>θ</sub>/<i>N</i>")
+WITHOUT_BIASES = "zero_bias_energy_variance_per_spin"
 APPROXIMATIONS = {
     "zero_bias": (Label(r"$\mathcal{E}_W(v)$", "ℰ<sub>W</sub>(<i>v</i>)"), GREY, "dash"),
     "absolute": (Label(r"$\widetilde{\mathcal{E}}_W(v)$", "ℰ̃<sub>W</sub>(<i>v</i>)"), ORANGE, "dot"),
@@ -49,6 +52,8 @@ def _mean_panel(column: Column) -> Panel:
 
 def _variance_panel(column: Column) -> Panel:
     found = per_size(column, "visible_energy_variance_per_spin")
+    for series in per_size(column, WITHOUT_BIASES, dash="dash", marker=None):
+        found.append(replace(series, name=APPROXIMATIONS["zero_bias"][0] + ", " + series.name))
     run = column.family.run
     return Panel(column.title, control_label(run), VARIANCE, tuple(found), critical_mark(column.family))
 
