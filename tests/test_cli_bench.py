@@ -5,7 +5,7 @@ import json
 import pytest
 
 import thermorbm.bench
-from thermorbm.bench import CASES, SamplingSpeed, sampling_speed
+from thermorbm.bench import CASES, HIDDEN_SIZES, SamplingSpeed, TrainingSpeed, sampling_speed, training_speed
 from thermorbm.cli import run
 
 
@@ -35,6 +35,17 @@ def test_sampling_speeds_as_a_table(capsys, monkeypatch):
         assert words in out
 
 
+def test_training_speeds_as_json_and_as_a_table(capsys, monkeypatch):
+    monkeypatch.setattr(thermorbm.bench, "training_speed", lambda n: TrainingSpeed(n, 15.0, 12.0))
+    assert run(["bench", "training", "--json"]) == 0
+    cases = json.loads(capsys.readouterr().out)["cases"]
+    assert [case["n_hidden"] for case in cases] == list(HIDDEN_SIZES)
+    assert run(["bench", "training"]) == 0
+    out = capsys.readouterr().out
+    for words in ("400", "2500", "15.0", "12.0", "1.25"):
+        assert words in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -55,3 +66,9 @@ def test_speed_counts_updates_per_nanosecond():
     speed = sampling_speed((4, 4), 2.0, n_sweeps=3, repeats=2)
     assert speed.shape == (4, 4)
     assert 0 < speed.updates_per_ns < 1000
+
+
+def test_training_speed_times_an_epoch_and_its_products():
+    speed = training_speed(8, seconds=0.05)
+    assert speed.n_hidden == 8
+    assert speed.seconds_per_epoch > speed.seconds_of_products > 0

@@ -49,6 +49,7 @@ def sampling_speed(
 
 
 N_VISIBLE, BATCH, UPDATES_PER_EPOCH = 4096, 128, 390
+HIDDEN_SIZES = (400, 1600, 2500)
 
 
 @dataclass(frozen=True)

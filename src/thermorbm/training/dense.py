@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,15 @@ import torch
 from numpy.typing import NDArray
 
 Parameters = dict[str, torch.Tensor]
+Softening = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
 
 
 class DenseLayers:
     """Primitives of E(v, h) = -b.v - c.h - h.W v on tensors.
 
     parameters: W (n_hidden, n_visible), b (n_visible,), c (n_hidden,), float32; after changing them call
-    `refresh`. All inputs and results of the methods are of type `dtype`, but for float32 gradients.
+    `refresh`. All inputs and results of the methods are of type `dtype`, but for the float32
+    gradients of b and c.
     """
 
     def __init__(
@@ -46,23 +48,25 @@ class DenseLayers:
         return v.float() @ self.parameters["b"]
 
     def gradient(
-        self, data_v: torch.Tensor, data_h: torch.Tensor, model_v: torch.Tensor, model_h: torch.Tensor
+        self,
+        data_v: torch.Tensor,
+        data_h: torch.Tensor,
+        model_v: torch.Tensor,
+        model_h: torch.Tensor,
+        soften: Softening | None = None,
     ) -> Parameters:
-        """Mean of h v over data minus its mean over the model's rows, by parameter name, float32.
+        """Mean of h v over data minus its mean over the model's rows, by parameter name.
 
         One product over both phases: the difference is accumulated in float32, so that rounding to bfloat16
-        costs relative to the difference, not to the two nearly equal terms. Where the numbers of rows differ
-        the model's are weighted, which rounds them once more unless the ratio is a power of two.
+        costs relative to the difference, not to the two nearly equal terms. Weights that are no power of two
+        round h once more. soften: changes the rows before the product.
         """
-        weight = len(data_v) / len(model_v)
         v = torch.cat([data_v, model_v])
-        h = torch.cat([data_h, -weight * model_h])
-        scale = 1 / len(data_v)
-        return {
-            "W": torch.mm(h.t(), v).float().mul_(scale),
-            "b": (_sum(data_v) - weight * _sum(model_v)) * scale,
-            "c": (_sum(data_h) - weight * _sum(model_h)) * scale,
-        }
+        h = torch.cat([data_h / len(data_h), model_h / -len(model_h)])
+        gradient = {"b": _sum(data_v) / len(data_v) - _sum(model_v) / len(model_v), "c": _sum(h)}
+        if soften:
+            v, h = soften(v, h)
+        return {"W": torch.mm(h.t(), v), **gradient}
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """The parameters as NumPy arrays."""

@@ -4,10 +4,11 @@ Spins that order move together, and so do the hidden units that see them: near a
 moments of each layer have one eigenvalue of order N (the magnetisation) and some large ones (long waves). The
 curvature of the likelihood in W is about the product of the two, and spreads over four decades: a rate that
 suits most directions makes the weights oscillate along a few, a rate that suits those leaves the rest behind.
-So the gradient is scaled on both sides along the leading principal components, by the square root of
-(limit / eigenvalue) where the eigenvalue exceeds the limit of its layer. This is half of what a Newton step
-would do on a logarithmic scale; the full correction makes the order itself grow too slowly. The limits were
-found by trial at n_v = 4096, n_h = 400; without ordering no eigenvalue reaches them.
+So the gradient, a sum of products h v^T over configurations, is scaled on both sides along the leading
+principal components, by the square root of (limit / eigenvalue) where the eigenvalue exceeds the limit of its
+layer; the rows v and h are scaled before their product is taken, which is cheaper than scaling the product. This
+is half of what a Newton step would do on a logarithmic scale; the full correction makes the order itself grow
+too slowly. The limits were found by trial at n_v = 4096, n_h = 400; without ordering no eigenvalue reaches them.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _REFRESH = 10
 
 
 class StiffModes:
-    """G -> (1 - P_h) G (1 - P_v), each P the part to be taken away along the leading directions of a layer.
+    """v -> v (1 - P_v), h -> h (1 - P_h), each P the part to be taken away along leading directions.
 
     n_modes: directions in the visible layer, half as many in the hidden one. The visible directions come from
     the data once, the hidden ones from the hidden means of a batch now and then.
@@ -38,23 +39,27 @@ class StiffModes:
     ) -> None:
         rows = np.sort(default_rng(seed).permutation(len(data))[:_SAMPLES])
         spins = torch.from_numpy(data.select(rows).spins(0, len(rows)).astype(np.float32)).to(device)
-        self._visible, self._visible_part = stiff_part(spins, n_modes, VISIBLE_LIMIT)
+        self._visible = stiff_part(spins, n_modes, VISIBLE_LIMIT)
         empty = torch.zeros(n_hidden, max(1, n_modes // 2), device=device)
         self.state: Parameters = {"hidden": empty, "hidden_part": empty.clone()}
 
-    def soften(self, gradient: torch.Tensor, hidden_means: torch.Tensor, update: int) -> torch.Tensor:
-        """(n_hidden, n_visible) float32, changed in place: smaller along the stiff directions."""
-        hidden, part = self.state["hidden"], self.state["hidden_part"]
-        if update % _REFRESH == 0 and bool(torch.isfinite(hidden_means).all()):
-            new = stiff_part(hidden_means.float(), hidden.shape[1], HIDDEN_LIMIT)
-            for kept, found in zip((hidden, part), new, strict=True):
-                kept.copy_(found)
-        # (1 - P_h) G (1 - P_v) as one product of low rank taken off G.
-        rows = hidden.t() @ gradient
-        columns = gradient @ self._visible - part @ (rows @ self._visible)
-        return gradient.addmm_(
-            torch.cat([part, columns], 1), torch.cat([rows, self._visible_part.t()]), alpha=-1
-        )
+    def look(self, hidden_means: torch.Tensor, update: int) -> None:
+        """Finds the hidden directions again, at some updates, in the hidden means of a batch."""
+        if update % _REFRESH or not bool(torch.isfinite(hidden_means).all()):
+            return
+        found = stiff_part(hidden_means.float(), self.state["hidden"].shape[1], HIDDEN_LIMIT)
+        for kept, new in zip(self.state.values(), found, strict=True):
+            kept.copy_(new)
+
+    def soften(self, v: torch.Tensor, h: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Rows of both layers, smaller along the stiff directions; shapes and type as they came."""
+        return _without(v, *self._visible), _without(h, self.state["hidden"], self.state["hidden_part"])
+
+
+def _without(rows: torch.Tensor, directions: torch.Tensor, part: torch.Tensor) -> torch.Tensor:
+    """rows (1 - P), P = directions part^T."""
+    directions, part = directions.to(rows.dtype), part.to(rows.dtype)
+    return torch.addmm(rows, rows @ directions, part.t(), alpha=-1)
 
 
 def stiff_part(rows: torch.Tensor, n_modes: int, limit: float) -> tuple[torch.Tensor, torch.Tensor]:

@@ -21,7 +21,8 @@ class SGD:
     def step(self, gradient: Parameters, rate: float, update: int) -> None:
         for name, g in gradient.items():
             if self._momentum:
-                g = self.state[f"velocity.{name}"].lerp_(g, 1 - self._momentum)
+                velocity = self.state[f"velocity.{name}"]
+                g = velocity.lerp_(g.to(velocity.dtype), 1 - self._momentum)
             self._parameters[name].add_(g, alpha=rate)
 
 
@@ -37,7 +38,8 @@ class Adam:
         }
 
     def step(self, gradient: Parameters, rate: float, update: int) -> None:
-        for name, g in gradient.items():
+        for name, given in gradient.items():
+            g = given.to(self._parameters[name].dtype)
             mean = self.state[f"mean.{name}"].lerp_(g, 1 - ADAM_MEAN)
             square = self.state[f"square.{name}"].lerp_(g * g, 1 - ADAM_SQUARE)
             size = (square / (1 - ADAM_SQUARE ** (update + 1))).sqrt_().add_(ADAM_SMALL)

@@ -52,14 +52,15 @@ class Trainer:
         v = self.batches.batch(self.update)
         x = self.layers.hidden_inputs(v)
         means = torch.tanh(x)
-        gradient = self.layers.gradient(v, means, *self.chains.negative_phase(v, x, self.update))
+        if self.modes:
+            self.modes.look(means, self.update)
+        soften = self.modes.soften if self.modes else None
+        gradient = self.layers.gradient(v, means, *self.chains.negative_phase(v, x, self.update), soften)
         if self.recipe.zero_bias:
             gradient = {"W": gradient["W"]}
         else:
             gradient["b"] *= self.recipe.bias_rate
             gradient["c"] *= self.recipe.bias_rate
-        if self.modes:
-            gradient["W"] = self.modes.soften(gradient["W"], means, self.update)
         self.optimizer.step(gradient, self.rate, self.update)
         self.layers.refresh()
         self.distance += self.rate
