@@ -6,9 +6,10 @@ curvature of the likelihood in W is about the product of the two, and spreads ov
 suits most directions makes the weights oscillate along a few, a rate that suits those leaves the rest behind.
 So the gradient, a sum of products h v^T over configurations, is scaled on both sides along the leading
 principal components, by the square root of (limit / eigenvalue) where the eigenvalue exceeds the limit of its
-layer; the rows v and h are scaled before their product is taken, which is cheaper than scaling the product. This
-is half of what a Newton step would do on a logarithmic scale; the full correction makes the order itself grow
-too slowly. The limits were found by trial at n_v = 4096, n_h = 400; without ordering no eigenvalue reaches them.
+layer; the rows v and h are scaled before their product is taken, which is cheaper than scaling the product.
+This is half of what a Newton step would do on a logarithmic scale; the full correction makes the order itself
+grow too slowly. The limits were found by trial at n_v = 4096, n_h = 400; without ordering no eigenvalue
+reaches them.
 """
 
 from __future__ import annotations
