@@ -92,13 +92,22 @@ def test_changes_make_another_recipe():
 def test_rates():
     constant = Recipe(**GOOD)
     cosine = Recipe(**GOOD, schedule="cosine", final_learning_rate=0.001)
-    for progress in (0.0, 0.5, 1.0):
-        assert constant.rate(progress, n_hidden=400) == 0.01
-    assert cosine.rate(0.0, 400) == pytest.approx(0.01)
-    assert cosine.rate(0.5, 400) == pytest.approx(0.0055)
-    assert cosine.rate(1.0, 400) == pytest.approx(0.001)
+    for update in (0, 50, 100):
+        assert constant.rate(update, 100, n_hidden=400) == 0.01
+    assert cosine.rate(0, 100, 400) == pytest.approx(0.01)
+    assert cosine.rate(50, 100, 400) == pytest.approx(0.0055)
+    assert cosine.rate(100, 100, 400) == pytest.approx(0.001)
+
+
+def test_the_rate_rises_while_warming_up():
+    recipe = Recipe(**GOOD, warm_up=4)
+    assert [recipe.rate(u, 100, 400) for u in range(6)] == pytest.approx(
+        [0.0025, 0.005, 0.0075, 0.01, 0.01, 0.01]
+    )
 
 
 def test_large_machines_take_smaller_steps():
     recipe = Recipe(**GOOD, reference_hidden=400)
-    assert [recipe.rate(0.3, n) for n in (100, 400, 800, 2500)] == pytest.approx([0.01, 0.01, 0.005, 0.0016])
+    assert [recipe.rate(30, 100, n) for n in (100, 400, 800, 2500)] == pytest.approx(
+        [0.01, 0.01, 0.005, 0.0016]
+    )

@@ -60,9 +60,14 @@ def assert_not_longer(softened, n_hidden=N_HIDDEN):
         assert new.norm() <= old.norm() * (1 + 1e-5)
 
 
-def scaling(rows, n_modes, limit):
-    """The full matrix that scales the leading directions of rows by (limit / eigenvalue)^(1/2)."""
+def scaling(rows, n_modes, limit, frozen=False):
+    """The full matrix that scales the leading directions of rows by (limit / eigenvalue)^(1/2).
+
+    frozen: eigenvalues beyond half of the trace count less.
+    """
     values, vectors = np.linalg.eigh(rows.T @ rows / len(rows))
+    if frozen:
+        values = values * np.minimum(1, 2 * (1 - values / len(values)))
     scales = np.ones(len(values))
     scales[-n_modes:] = np.sqrt(np.minimum(1, limit / values[-n_modes:]))
     return vectors @ np.diag(scales) @ vectors.T, (values > limit).sum()
@@ -71,7 +76,7 @@ def scaling(rows, n_modes, limit):
 def test_softening_equals_the_full_matrices():
     spins, means, (v, h) = ordered_spins(), hidden_means(), layers()
     left, n_stiff_hidden = scaling(means.double().numpy(), MODES // 2, 1.5)
-    right, n_stiff_visible = scaling(spins.astype(float), MODES, 2.0)
+    right, n_stiff_visible = scaling(spins.astype(float), MODES, 2.0, frozen=True)
     soft_v, soft_h = softened_at(stiff_modes(spins), means)
     np.testing.assert_allclose(soft_h.T @ soft_v, left @ (h.T @ v).double().numpy() @ right, atol=5e-3)
     assert n_stiff_hidden >= 1
@@ -94,6 +99,13 @@ def test_directions_are_orthonormal_and_led_by_the_order(n_rows):
     directions, _ = stiff_part(torch.tensor(ordered_spins(n_rows), dtype=torch.float32), 2, 1.0)
     np.testing.assert_allclose(directions.T @ directions, np.eye(2), atol=1e-4)
     assert directions.sum(0).abs().max() / np.sqrt(N_VISIBLE) > 0.9
+
+
+def test_frozen_order_is_not_softened():
+    """A direction that holds all the variance does not fluctuate."""
+    signs = np.random.default_rng(6).choice([-1, 1], (200, 1))
+    v, _ = softened_at(stiff_modes(signs * np.ones(N_VISIBLE)), hidden_means())
+    np.testing.assert_array_equal(v, layers()[0])
 
 
 @pytest.mark.parametrize("n_rows", [2, 5, 300])

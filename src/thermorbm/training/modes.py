@@ -40,7 +40,7 @@ class StiffModes:
     ) -> None:
         rows = np.sort(default_rng(seed).permutation(len(data))[:_SAMPLES])
         spins = torch.from_numpy(data.select(rows).spins(0, len(rows)).astype(np.float32)).to(device)
-        self._visible = stiff_part(spins, n_modes, VISIBLE_LIMIT)
+        self._visible = stiff_part(spins, n_modes, VISIBLE_LIMIT, frozen=True)
         empty = torch.zeros(n_hidden, max(1, n_modes // 2), device=device)
         self.state: Parameters = {"hidden": empty, "hidden_part": empty.clone()}
 
@@ -63,11 +63,15 @@ def _without(rows: torch.Tensor, directions: torch.Tensor, part: torch.Tensor) -
     return torch.addmm(rows, rows @ directions, part.t(), alpha=-1)
 
 
-def stiff_part(rows: torch.Tensor, n_modes: int, limit: float) -> tuple[torch.Tensor, torch.Tensor]:
+def stiff_part(
+    rows: torch.Tensor, n_modes: int, limit: float, frozen: bool = False
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Leading principal directions Q of rows (n, width), (width, n_modes), and Q D, P = Q D Q^T.
 
     D = 1 - (limit / eigenvalue)^(1/2), and directions with eigenvalues below the limit are left 0. The mean
-    over rows is not taken off: the sign of the order is random.
+    over rows is not taken off: the sign of the order is random. A direction that holds nearly all of the
+    variance is frozen order and no stiff one, and softened it would grow too slowly: with `frozen`, an
+    eigenvalue beyond half of the variance counts the less the more of it there is.
     """
     n_rows, width = rows.shape
     if n_rows <= width:
@@ -76,7 +80,10 @@ def stiff_part(rows: torch.Tensor, n_modes: int, limit: float) -> tuple[torch.Te
     else:
         values, vectors = torch.linalg.eigh(rows.t() @ rows / n_rows)
         vectors = vectors[:, -n_modes:]
-    shrink = 1 - (limit / values[-n_modes:].clamp(min=limit)).sqrt()
+    values = values[-n_modes:]
+    if frozen:
+        values = values * (2 * (1 - values / width)).clamp(max=1)
+    shrink = 1 - (limit / values.clamp(min=limit)).sqrt()
     directions = torch.zeros(width, n_modes, device=rows.device)
     directions[:, : vectors.shape[1]] = vectors * (shrink > 0)
     part = torch.zeros_like(directions)

@@ -18,7 +18,8 @@ class Recipe:
     """A way of training.
 
     learning_rate: on the batch-mean gradient, at the start; for "cosine" it falls to `final_learning_rate` at
-    the end. It is multiplied by min(1, reference_hidden / n_hidden) if reference_hidden is not 0.
+    the end. It is multiplied by min(1, reference_hidden / n_hidden) if reference_hidden is not 0, and rises
+    from 0 during the first `warm_up` updates, while chains and machine get to know each other.
     gibbs_steps: k of CD-k or PCD-k. persistent: PCD, chains go on from update to update; else CD, chains
     start at the data. n_chains: persistent chains, 0 for as many as the batch; the batch size over it must
     be a power of two. chain_life: updates after which a persistent chain is replaced by data, 0 for never.
@@ -42,6 +43,7 @@ class Recipe:
     schedule: str = "constant"
     final_learning_rate: float = 0.0
     reference_hidden: int = 0
+    warm_up: int = 0
     n_chains: int = 0
     chain_life: int = 0
     n_replicas: int = 1
@@ -64,6 +66,7 @@ class Recipe:
             ("chain_life", 0),
             ("n_replicas", 1),
             ("reference_hidden", 0),
+            ("warm_up", 0),
             ("modes", 0),
             ("least_updates", 0),
         ):
@@ -95,12 +98,13 @@ class Recipe:
         if self.n_replicas > 1 and not self.persistent:
             raise InputError("n_replicas", self.n_replicas, "1 unless chains are persistent")
 
-    def rate(self, progress: float, n_hidden: int) -> float:
-        """Learning rate when `progress`, from 0 to 1, of the training is done."""
+    def rate(self, update: int, n_updates: int, n_hidden: int) -> float:
+        """Learning rate of one update, counted from 0, of n_updates."""
         scale = min(1.0, self.reference_hidden / n_hidden) if self.reference_hidden else 1.0
+        scale *= min(1.0, (update + 1) / self.warm_up) if self.warm_up else 1.0
         if self.schedule == "constant":
             return scale * self.learning_rate
-        fall = (1 + math.cos(math.pi * progress)) / 2
+        fall = (1 + math.cos(math.pi * update / n_updates)) / 2
         return scale * (self.final_learning_rate + (self.learning_rate - self.final_learning_rate) * fall)
 
     def to_dict(self) -> dict[str, Any]:
@@ -123,6 +127,7 @@ RECIPES = {
             schedule="cosine",
             final_learning_rate=1e-5,
             reference_hidden=400,
+            warm_up=100,
             chain_life=2560,
             bias_rate=0.05,
         ),

@@ -69,7 +69,7 @@ class Trainer:
     @property
     def rate(self) -> float:
         """Learning rate of the next update."""
-        return self.recipe.rate(self.update / self.n_updates, self.n_hidden)
+        return self.recipe.rate(self.update, self.n_updates, self.n_hidden)
 
     @property
     def is_finite(self) -> bool:
