@@ -164,20 +164,42 @@ def always_up():
     return DenseLayers({"W": np.zeros((2, 4)), "b": np.full(4, 50.0), "c": np.zeros(2)}, CPU, torch.float32)
 
 
-def test_fresh_chains_come_from_the_batch_in_turn():
-    start, batch = torch.ones(6, 4), -torch.ones(8, 4)
-    chains = PersistentChains(always_up(), KernelUnits(SeedSequence(1)), 1, start, torch.ones(1), n_fresh=2)
-    replaced = []
-    for update in range(6):
-        shown, _ = chains.negative_phase(batch, batch, update)
-        replaced.append(np.flatnonzero(shown[:, 0] < 0).tolist())
-    assert replaced == [[0, 1], [2, 3], [4, 5]] * 2
+def fresh_rows(n_updates, **options):
+    """{update: (rows that start at the batch, rows that start elsewhere)}; all others are +1 everywhere."""
+    n_sites = 40
+    layers = DenseLayers(
+        {"W": np.zeros((2, n_sites)), "b": np.full(n_sites, 50.0), "c": np.zeros(2)}, CPU, torch.float32
+    )
+    start, batch = torch.ones(5, n_sites), -torch.ones(8, n_sites)
+    chains = PersistentChains(layers, KernelUnits(SeedSequence(1)), 1, start, torch.ones(1), **options)
+    rows = {}
+    for update in range(n_updates):
+        down = (chains.negative_phase(batch, batch, update)[0] < 0).sum(1).numpy()
+        rows[update] = np.flatnonzero(down == n_sites).tolist(), np.flatnonzero(down % n_sites).tolist()
+    return rows
+
+
+def test_fresh_chains_start_at_the_batch_and_at_random_in_turn():
+    rows = fresh_rows(10, n_fresh=1, fresh_until=100)
+    at_batch, at_random = ([row for pair in rows.values() for row in pair[which]] for which in (0, 1))
+    assert at_batch == [0, 2, 4, 2, 4]  # numbers 0, 2, 4, 6, 8; the second lap begins at row 1
+    assert at_random == [1, 3, 1, 3, 0]
+
+
+def test_half_a_fresh_chain_per_update_is_one_every_other():
+    rows = fresh_rows(6, n_fresh=0.5, fresh_until=100)
+    assert [len(a) + len(b) for a, b in rows.values()] == [0, 1, 0, 1, 0, 1]
+
+
+def test_no_chain_is_fresh_after_the_last_update_for_it():
+    rows = fresh_rows(6, n_fresh=2, fresh_until=4)
+    assert [len(a) + len(b) for a, b in rows.values()] == [2, 2, 2, 2, 0, 0]
 
 
 def test_fresh_chains_enter_at_the_hottest_replica():
     start, batch = torch.ones(3 * 6, 4), -torch.ones(8, 4)
     units = KernelUnits(SeedSequence(1))
-    chains = PersistentChains(always_up(), units, 1, start, torch.tensor(BETAS), n_fresh=2)
+    chains = PersistentChains(always_up(), units, 1, start, torch.tensor(BETAS), n_fresh=2, fresh_until=9)
     for update in range(1, 7):
         shown, _ = chains.negative_phase(batch, batch, update)
         assert (shown > 0).all()  # they have moved before they reach replica 0

@@ -43,9 +43,11 @@ class PersistentChains:
     enter the gradient before they move, so that their hidden inputs are computed once, with current weights.
     The hotter replicas wait until update `tempered_from`, and start as copies of replica 0.
 
-    On average `n_fresh` chains per update, of the hottest replica that moves, are replaced by data in turn.
-    Chains of an ordered machine never change the sign of m, and if their share of signs is not that of the
-    data the biases grow without end; fresh chains keep the share right.
+    Up to update `fresh_until`, on average `n_fresh` chains per update, of the hottest replica that moves,
+    start anew in turn, at data and at coin tosses alternately. Chains of an ordered machine never change the
+    sign of m, and if their share of signs is not that of the data the biases grow without end: starts at data
+    keep the share right. Near T_c chains do not leave the data's mode, while the machine grows another,
+    disordered one that they never see: starts at random find it, and the gradient takes it away.
     """
 
     def __init__(
@@ -57,12 +59,13 @@ class PersistentChains:
         betas: torch.Tensor,
         tempered_from: int = 0,
         n_fresh: float = 0.0,
+        fresh_until: int = 0,
     ) -> None:
         """start: (n_replicas * n_chains, n_visible), replica by replica. betas: from 1 down."""
         self._layers, self._units, self._steps = layers, units, steps
         self._n_replicas, self._n_chains = len(betas), len(start) // len(betas)
         self._betas = betas.repeat_interleave(self._n_chains)[:, None]
-        self._tempered_from, self._n_fresh = tempered_from, n_fresh
+        self._tempered_from, self._n_fresh, self._fresh_until = tempered_from, n_fresh, fresh_until
         self.state: Parameters = {"chains": start.clone()}
         self.swap_rate = float("nan")
 
@@ -82,9 +85,15 @@ class PersistentChains:
         return shown
 
     def _replace_some(self, chains: torch.Tensor, v: torch.Tensor, update: int) -> None:
-        first, last = int(update * self._n_fresh), int((update + 1) * self._n_fresh)
-        places = torch.arange(first, last, device=chains.device) % self._n_chains
-        chains[places] = v[: last - first]
+        """Starts some chains anew: those with even numbers at rows of v, the others at coin tosses."""
+        if update >= self._fresh_until:
+            return
+        numbers = torch.arange(int(update * self._n_fresh), int((update + 1) * self._n_fresh))
+        fresh = v[: len(numbers)].clone()
+        tossed = numbers % 2 == 1
+        fresh[tossed] = self._units.draw(torch.zeros_like(fresh[tossed]))
+        # Each lap begins one further, so that a chain starts at data and at random in turn.
+        chains[(numbers + numbers // self._n_chains) % self._n_chains] = fresh
 
     def _moving(self, update: int) -> torch.Tensor:
         """The chains that move at this update, a view of the state."""
@@ -143,9 +152,10 @@ def persistent_chains(
     hottest: float,
     tempered_from: int,
     chain_life: int,
+    fresh_until: int,
 ) -> PersistentChains:
     """All replicas begin at `start`, (n_chains, n_visible); inverse temperatures are evenly spaced."""
     betas = torch.linspace(1.0, hottest if n_replicas > 1 else 1.0, n_replicas, device=start.device)
     n_fresh = len(start) / chain_life if chain_life else 0.0
     everywhere = start.repeat(n_replicas, 1)
-    return PersistentChains(layers, units, steps, everywhere, betas, tempered_from, n_fresh)
+    return PersistentChains(layers, units, steps, everywhere, betas, tempered_from, n_fresh, fresh_until)

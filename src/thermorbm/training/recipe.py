@@ -22,7 +22,7 @@ class Recipe:
     from 0 during the first `warm_up` updates, while chains and machine get to know each other.
     gibbs_steps: k of CD-k or PCD-k. persistent: PCD, chains go on from update to update; else CD, chains
     start at the data. n_chains: persistent chains, 0 for as many as the batch; the batch size over it must
-    be a power of two. chain_life: updates after which a persistent chain is replaced by data, 0 for never.
+    be a power of two. chain_life: updates after which a persistent chain starts anew, 0 for never.
     n_replicas > 1: from the fraction `tempered_from` of the training on, they exchange
     places with hotter ones, at inverse temperatures from 1 down to `hottest` of the machine's own energy.
     flip, translate: data are used with a random global sign, and randomly shifted along the lattice.
@@ -119,7 +119,7 @@ RECIPES = {
         Recipe(
             "fast",
             learning_rate=2e-2,
-            epochs=16,
+            epochs=18,
             least_updates=3000,
             modes=8,
             gibbs_steps=1,
@@ -128,7 +128,7 @@ RECIPES = {
             final_learning_rate=1e-5,
             reference_hidden=400,
             warm_up=100,
-            chain_life=2560,
+            chain_life=128,
             bias_rate=0.05,
         ),
     )

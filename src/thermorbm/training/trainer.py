@@ -21,6 +21,9 @@ from thermorbm.training.units import unit_source
 
 Arrays = dict[str, NDArray[Any]]
 
+# The part of the training during which chains start anew; then they settle.
+FRESH_UNTIL = 0.9
+
 
 class Trainer:
     """Everything that moves during training: parameters, optimiser, chains, generators, place in the data."""
@@ -124,6 +127,7 @@ class Trainer:
             recipe.hottest,
             round(recipe.tempered_from * self.n_updates),
             recipe.chain_life,
+            round(FRESH_UNTIL * self.n_updates),
         )
 
 
