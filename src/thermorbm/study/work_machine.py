@@ -51,8 +51,20 @@ def weights(task: Task, store: Store) -> Product:
         values[name] = _moments(found)
         arrays |= {f"{name}.edges": found.edges, f"{name}.density": found.density}
     if shape is not None:
+        values |= _domains(machine, Lattice(shape))
         arrays |= _on_the_lattice(machine, Lattice(shape), task.parameters["all_filters"])
     return Product(values, arrays)
+
+
+def _domains(machine: RBM, lattice: Lattice) -> Values:
+    """Share of a filter's sites in its largest domain of one sign: mean over filters, and their spread."""
+    shares = ob.largest_domains(machine, lattice)
+    return {
+        "largest_domain": as_dict(
+            mean_estimate(shares) if len(shares) > 1 else Estimate(shares[0], math.nan)
+        ),
+        "largest_domain_spread": float(shares.std()),
+    }
 
 
 def _moments(found: ob.Distribution) -> Values:
@@ -133,6 +145,7 @@ def _hidden(machine: RBM, data: Dataset, task: Task) -> Product:
         "sign_rule": as_dict(encoding.sign_rule),
         "n_tied_samples": encoding.n_tied_samples,
         "n_tied_units": encoding.n_tied_units,
+        "permutation_difference": ob.permutation_difference(machine, shown, task.parameters["seed"]),
     }
     arrays: Arrays = {
         "hidden.edges": found.edges,
