@@ -70,7 +70,16 @@ def _panel(family: Family, name: str) -> Panel:
         found += _integrated_series(family, name)
     else:
         found += [*grid_series(family, name), *data_series(family, name)]
-    return Panel(label, control_label(family.run), label, tuple(found), critical_mark(family))
+    return Panel(
+        label, control_label(family.run), label, tuple(found), critical_mark(family), x_range=_span(family)
+    )
+
+
+def _span(family: Family) -> tuple[float, float] | None:
+    """From the lowest to the highest temperature of the data: the grid of energies goes much further."""
+    values = [row["value"] for row in family.data()]
+    margin = 0.03 * (max(values) - min(values)) if len(values) > 1 else 0.0
+    return (min(values) - margin, max(values) + margin) if margin else None
 
 
 def _integrated_series(family: Family, name: str) -> list[Series]:
