@@ -14,6 +14,7 @@ from thermorbm.report.labels import (
     Label,
     T,
     control_label,
+    control_symbol,
     plain,
     short,
     with_error,
@@ -39,7 +40,8 @@ def appendix_a(family: Family) -> Chart:
     if not panels:
         raise Missing("averages of the configurations were not computed")
     has_exact = any(exact_series(family, name) for name in QUANTITIES)
-    caption = Markup("Averages over the configurations, per spin, against temperature. {} {}").format(
+    caption = Markup("Averages over the configurations, per spin, against {}. {} {}").format(
+        control_symbol(family.run).markup,
         "Lines: exact for this finite lattice (Kaufman)."
         if has_exact
         else "No exact curve is known for this lattice.",
