@@ -17,6 +17,7 @@ from thermorbm.report.run import read_run
 from thermorbm.report.style import our_style
 
 EXPECTED = {
+    "overview",
     "fig-1", "fig-2-2d", "fig-2-3d", "fig-3a-2d", "fig-3a-3d", "fig-3b-2d", "fig-3c-2d", "fig-4a-2d",
     "fig-4bc-2d", "fig-5-2d", "fig-6-2d", "fig-7", "fig-8", "tab-1-2d", "app-a-2d", "app-a-3d",
     "certificates-2d",
