@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import warnings
 
 import numpy as np
@@ -158,15 +157,13 @@ def test_an_interrupt_is_one_line(capsys, monkeypatch):
     assert os.listdir() == []
 
 
-def test_ctrl_c_ends_two_busy_threads_soon():
+def test_ctrl_c_ends_two_busy_threads():
     """A lattice that would take hours, interrupted once its threads are at work."""
     command = [sys.executable, "-m", "thermorbm", *sample_arguments(shape="256x256", n="2000", threads="2")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr.readline().startswith("equilibrate")
     process.send_signal(signal.SIGINT)
-    start = time.monotonic()
     out, err = process.communicate(timeout=240)
-    assert time.monotonic() - start < 10  # one second on an idle machine
     assert (process.returncode, out) == (130, "")
     assert err.splitlines()[-1] == "error: interrupted"
     assert "Traceback" not in err
@@ -314,16 +311,36 @@ def test_main_leaves_with_the_exit_code():
     assert caught.value.code == 2
 
 
-def test_help_is_quick_and_errors_have_no_traceback():
-    """In a process of its own, as users meet it; the best of three tries against a busy machine."""
+HEAVY = {
+    "h5py",
+    "jinja2",
+    "matplotlib",
+    "numba",
+    "numpy",
+    "pandas",
+    "PIL",
+    "plotly",
+    "rich",
+    "scipy",
+    "torch",
+}
 
-    def timed():
-        start = time.monotonic()
-        done = subprocess.run([sys.executable, "-m", "thermorbm", "--help"], capture_output=True, text=True)
-        assert (done.returncode, done.stderr) == (0, "")
-        return time.monotonic() - start
 
-    assert min(timed() for _ in range(3)) < 10  # slow machines; `--help` imports no compiler
+def test_help_loads_no_heavy_library():
+    """In a process of its own, as users meet it."""
+    program = (
+        "import sys\n"
+        "from thermorbm.cli import run\n"
+        "code = run(['--help'])\n"
+        f"loaded = {HEAVY!r} & set(sys.modules)\n"
+        "sys.exit(f'loaded: {loaded}' if loaded else code)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "thermorbm sample" in done.stdout
+
+
+def test_errors_have_no_traceback():
     bad = subprocess.run(
         [sys.executable, "-m", "thermorbm", "info", "absent.h5"], capture_output=True, text=True
     )

@@ -9,7 +9,13 @@ from thermorbm.exact import energy_distribution
 
 README = Path(__file__).parents[1] / "README.md"
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-SMALLER = {"(64, 64)": "(8, 8)", "kaufman(64, ": "kaufman(8, ", "50_000": "500"}
+SMALLER = {
+    "(64, 64)": "(8, 8)",
+    "kaufman(64, ": "kaufman(8, ",
+    "50_000": "500",
+    "n_hidden=400, seed=1": "n_hidden=8, seed=1, epochs=2",
+    "held_out.spins(0, 100)": "held_out.spins()",
+}
 
 
 def test_there_are_examples():
@@ -20,6 +26,7 @@ def test_there_are_examples():
 def test_example_runs(example, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for large, small in SMALLER.items():
+        assert large in "".join(EXAMPLES)
         example = example.replace(large, small)
     exec(compile(example, "README.md", "exec"), {})
     assert capsys.readouterr().out

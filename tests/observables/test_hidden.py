@@ -9,7 +9,12 @@ from oracles.rbm_enumeration import EnumeratedRBM
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
 from thermorbm.model import RBM, generator_state, sample_units
-from thermorbm.observables import hidden_encoding, hidden_magnetization_histogram, wrap_hidden
+from thermorbm.observables import (
+    hidden_encoding,
+    hidden_magnetization_histogram,
+    permutation_difference,
+    wrap_hidden,
+)
 
 
 def with_ties():
@@ -87,3 +92,16 @@ def test_hidden_layers_are_wrapped_to_squares():
 def test_bad_histogram():
     with pytest.raises(InputError, match="whole numbers >= 1"):
         hidden_magnetization_histogram([0.0], 0)
+
+
+class Uneven(RBM):
+    """Its first hidden unit counts twice, so that places matter."""
+
+    def visible_energy(self, v):
+        return super().visible_energy(v) - self.hidden_inputs(v)[:, 0]
+
+
+def test_places_of_hidden_units_do_not_matter():
+    machine, v = random_machine(6, 8, seed=4), random_spins(20, 8)
+    assert permutation_difference(machine, v, seed=1) < 1e-12
+    assert permutation_difference(Uneven(machine.W, machine.b, machine.c), v, seed=1) > 1e-3

@@ -41,3 +41,23 @@ def sign_rule(W, v, h):
             if m != 0 and total != 0:
                 obeyed.append(int(unit) == int(math.copysign(1, m)) * int(math.copysign(1, total)))
     return sum(obeyed) / len(obeyed)
+
+
+def largest_domain(shape, weights):
+    """Sites in the largest set of one sign that is connected on the torus, walking from site to site."""
+    sites = list(itertools.product(*(range(side) for side in shape)))
+    positive = dict(zip(sites, np.asarray(weights) > 0, strict=True))
+    left, largest = set(sites), 0
+    while left:
+        waiting = [left.pop()]
+        size = 0
+        while waiting:
+            site = waiting.pop()
+            size += 1
+            for axis, step in itertools.product(range(len(shape)), (1, -1)):
+                other = (*site[:axis], (site[axis] + step) % shape[axis], *site[axis + 1 :])
+                if other in left and positive[other] == positive[site]:
+                    left.remove(other)
+                    waiting.append(other)
+        largest = max(largest, size)
+    return largest

@@ -149,7 +149,7 @@ def _signals() -> Iterator[None]:
 
 def _conclude(summary: RunSummary) -> int:
     outcome, path = summary.outcome, summary.directory.path
-    n_done = summary.n_found + len(outcome.done)
+    n_done = summary.n_tasks - len(outcome.failed) - len(outcome.skipped)
     _show_critical(summary.results)
     say(f"{n_done} of {summary.n_tasks} tasks done, {summary.n_found} of them before; results in {path}")
     if not summary.is_complete:

@@ -10,6 +10,7 @@ from thermorbm.observables.configurations import (
 )
 from thermorbm.observables.distances import RadialCurve
 from thermorbm.observables.distributions import Distribution, common_edges, distribution
+from thermorbm.observables.domains import largest_domains
 from thermorbm.observables.generation import (
     generate,
     linear_probability,
@@ -20,6 +21,7 @@ from thermorbm.observables.hidden import (
     HiddenEncoding,
     hidden_encoding,
     hidden_magnetization_histogram,
+    permutation_difference,
     wrap_hidden,
 )
 from thermorbm.observables.likelihood import cross_entropy, pseudo_entropies, pseudo_likelihood
@@ -51,8 +53,10 @@ __all__ = [
     "hidden_magnetization_histogram",
     "inverse_filter_correlation",
     "inverse_filter_sums",
+    "largest_domains",
     "linear_probability",
     "magnetization_probability",
+    "permutation_difference",
     "pseudo_entropies",
     "pseudo_likelihood",
     "stepwise_probability",

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
-from thermorbm.model import Machine, generator_state, sample_units
+from thermorbm.model import RBM, Machine, generator_state, sample_units
 from thermorbm.observables.distributions import Distribution, distribution
-from thermorbm.observables.weights import filter_sums
+from thermorbm.observables.weights import couplings, filter_sums, hidden_bias, visible_bias
 from thermorbm.stats import Estimate, mean_estimate
 
 
@@ -87,3 +87,11 @@ def wrap_hidden(h: ArrayLike) -> NDArray[np.int8]:
     columns = -(-n_hidden // rows)
     padded = np.pad(layers, ((0, 0), (0, rows * columns - n_hidden)))
     return padded.reshape(-1, rows, columns)
+
+
+def permutation_difference(machine: Machine, v: ArrayLike, seed: int = 0) -> float:
+    """Largest relative change of a visible energy when hidden units change places. v: (n, n_visible)."""
+    order = np.random.default_rng(seed).permutation(machine.n_hidden)
+    permuted = RBM(couplings(machine)[order], visible_bias(machine), hidden_bias(machine)[order])
+    before, after = machine.visible_energy(v), permuted.visible_energy(v)
+    return float(np.max(np.abs(after - before) / np.abs(before)))

@@ -15,7 +15,7 @@ from thermorbm.report.certificates import certificate_rows
 from thermorbm.report.chart import Chart
 from thermorbm.report.claims import FAILS, HOLDS, UNTESTED, Judged, judge_all
 from thermorbm.report.critical import critical_tables, table_2
-from thermorbm.report.figures import FIGURES, SECTIONS, LeftOut, draw
+from thermorbm.report.figures import FIGURES, SECTIONS, SUMMARY, LeftOut, draw
 from thermorbm.report.hidden import sign_rule_rows
 from thermorbm.report.interactive import Spec, panel_spec
 from thermorbm.report.labels import plain
@@ -108,6 +108,7 @@ def _context(run: Run, drawn: Sequence[Drawn], claims: Sequence[Judged]) -> dict
         "lead": methods.lead(run),
         "warnings": methods.warnings(run),
         "done": tables.done_table(run),
+        "overview": [item for section, item in drawn if section == SUMMARY and isinstance(item, Shown)],
         "critical": critical_tables(run),
         "tally": _tally(claims),
         "claims": [_claim(item) for item in claims],

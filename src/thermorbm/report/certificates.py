@@ -56,7 +56,12 @@ def _z_panel(family: Family, found: list[Values]) -> Panel | None:
     limit = max(4.0, 1.1 * float(np.abs(z).max()))
     label = plain("(E − exact) / error")
     return Panel(
-        plain("Mean energy"), control_label(family.run), label, (*lines, points), y_range=(-limit, limit)
+        plain("Mean energy"),
+        control_label(family.run),
+        label,
+        (*lines, points),
+        y_range=(-limit, limit),
+        log_x=bool(x.min() > 0),  # the grid of energies goes far up
     )
 
 

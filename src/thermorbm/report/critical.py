@@ -20,6 +20,7 @@ from thermorbm.report.labels import (
     VISIBLE_ENERGY,
     Label,
     control_label,
+    critical_symbol,
     percent,
     plain,
     size_label,
@@ -43,7 +44,11 @@ INDICATORS = {
     "filter_sum_abs_variance": plain("Var |filter sum|"),
     "visible_energy_variance_per_spin": "Var " + VISIBLE_ENERGY,
     "zero_bias_energy_variance_per_spin": Label(r"Var $\mathcal{E}_W$", "Var ℰ<sub>W</sub>"),
-    "visible_energy_mean_per_spin": "slope of mean " + VISIBLE_ENERGY,
+}
+# Curves whose steepest place is sought; T dX/dT where the control parameter is a temperature.
+SLOPES = {
+    "visible_energy_mean_per_spin": "mean " + VISIBLE_ENERGY,
+    "pseudo_likelihood_per_spin": PSEUDO_LIKELIHOOD,
 }
 ROLES = {
     "data": "configurations",
@@ -57,7 +62,6 @@ ROLES = {
 SHORT_ROLES = {"main": "", "union": "all T", "union-proportions": "other prop."}
 OWN_TARGET, OFF_SCALE = plain("own target on this lattice"), plain("beyond the scale, see the table")
 WIDEST = 0.2  # of T_c
-COLUMNS: tuple[Cell, ...] = ("Indicator", TC.markup, "Target", "Off target", "Off infinite")
 
 
 @dataclass(frozen=True)
@@ -73,9 +77,12 @@ class CriticalPoint:
     target: float | None
     infinite: float | None
     problem: str | None
+    feature: str = "peak"
 
     @property
     def label(self) -> Label:
+        if self.feature == "steepest" and self.indicator in SLOPES:
+            return "slope of " + SLOPES[self.indicator]
         if self.indicator.startswith("correlation_r"):
             r = self.indicator.removeprefix("correlation_r")
             return "inverse filters, " + Label("$r$", "<i>r</i>") + f"\u00a0=\u00a0{r}"
@@ -120,8 +127,9 @@ def critical_points(family: Family, shown: bool = False) -> list[CriticalPoint]:
 def _point(family: Family, row: Values, pair: tuple[float, float], role: str) -> CriticalPoint:
     target, n_hidden = look(row, "target", "value"), row.get("n_hidden")
     return CriticalPoint(
-        row["indicator"], role, row["group"], n_hidden, *pair, target, family.critical, row.get("problem")
-    )
+        row["indicator"], role, row["group"], n_hidden, *pair, target, family.critical, row.get("problem"),
+        row.get("feature", "peak"),
+    )  # fmt: skip
 
 
 def critical_tables(run: Run) -> list[Table]:
@@ -130,7 +138,8 @@ def critical_tables(run: Run) -> list[Table]:
     for family in run.families:
         rows = [_row(point) for point in critical_points(family, shown=True)]
         if rows:
-            found.append(Table(COLUMNS, rows, _critical_caption(family)))
+            columns = ("Indicator", critical_symbol(run).markup, "Target", "Off target", "Off infinite")
+            found.append(Table(columns, rows, _critical_caption(family)))
     return found
 
 
@@ -171,7 +180,7 @@ def forest(family: Family) -> Chart:
         "Dots: {} by each indicator with one standard error; the number behind an indicator is {}. Bars: "
         "where that indicator peaks on this finite lattice, the exact heat capacity's peak or that of the "
         "susceptibility of the data. {}"
-    ).format(TC.markup, N_HIDDEN.markup, Markup(" ").join(_extremes(points)))
+    ).format(critical_symbol(family.run).markup, N_HIDDEN.markup, Markup(" ").join(_extremes(points)))
     return Chart(f"critical-{family.name}", "Tab. 2", panel.title, caption, figure, (panel,))
 
 

@@ -8,7 +8,16 @@ from markupsafe import Markup
 
 from thermorbm.report.chart import Chart, critical_mark, curve_series, curves_chart, peak_of
 from thermorbm.report.columns import Column, chunks, columns, per_size
-from thermorbm.report.labels import TC, VISIBLE_ENERGY, Label, at, control_label, plain, size_label
+from thermorbm.report.labels import (
+    TC,
+    VISIBLE_ENERGY,
+    Label,
+    at,
+    control_label,
+    control_symbol,
+    plain,
+    size_label,
+)
 from thermorbm.report.panels import Panel, Series
 from thermorbm.report.run import Family, Missing, Run, estimate, look, observation
 from thermorbm.report.style import GREY, ORANGE, SKY
@@ -34,9 +43,13 @@ def _chart(found: list[Column], index: int) -> Chart:
     panels = [_mean_panel(column) for column in found] + [_variance_panel(column) for column in found]
     caption = Markup(
         "Mean (top) and variance (bottom) of the visible energy {} of the training configurations, per "
-        "spin, against temperature. {} Dashed and dotted: the approximations without biases, with absolute "
+        "spin, against {}. {} Dashed and dotted: the approximations without biases, with absolute "
         "values, and with all spins up, for the smallest machines."
-    ).format(VISIBLE_ENERGY.markup, Markup(" ").join(_peaks(column) for column in found))
+    ).format(
+        VISIBLE_ENERGY.markup,
+        control_symbol(found[0].family.run).markup,
+        Markup(" ").join(_peaks(column) for column in found),
+    )
     number = "" if index == 0 else f"-{index + 1}"
     title = plain("Visible energy")
     return curves_chart(f"fig-7{number}", "Fig. 7", title, caption, panels, columns=len(found))

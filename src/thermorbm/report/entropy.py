@@ -20,6 +20,7 @@ from thermorbm.report.labels import (
     Label,
     T,
     control_label,
+    control_symbol,
     plain,
     size_label,
 )
@@ -39,10 +40,11 @@ def figure_8(run: Run) -> list[Chart]:
 def _chart(found: list[Column], index: int) -> Chart:
     caption = Markup(
         "Pseudo-likelihood {} of held-out configurations, entropy {} and pseudo-entropy {}, all per spin, "
-        "against temperature, for each {}. Dashed: fits near the transition. A perfect machine would lie "
+        "against {}, for each {}. Dashed: fits near the transition. A perfect machine would lie "
         "on {}, not on {}."
     ).format(
-        PSEUDO_LIKELIHOOD.markup, ENTROPY.markup, PSEUDO_ENTROPY.markup, N_HIDDEN.markup,
+        PSEUDO_LIKELIHOOD.markup, ENTROPY.markup, PSEUDO_ENTROPY.markup,
+        control_symbol(found[0].family.run).markup, N_HIDDEN.markup,
         PSEUDO_ENTROPY.markup, ENTROPY.markup,
     )  # fmt: skip
     number = "" if index == 0 else f"-{index + 1}"

@@ -13,6 +13,7 @@ from thermorbm.report import (
     generation,
     hidden,
     machine,
+    overview,
     remarks,
     supplement,
     thermodynamics,
@@ -59,7 +60,11 @@ SECTIONS = {
     "supplement": "Supplement and side remarks",
 }
 
+# Shown in the summary, before all sections.
+SUMMARY = "summary"
+
 FIGURES = (
+    Entry("", "At a glance", SUMMARY, per_run=overview.overview),
     Entry("Fig. 1", "The machine", "machine", per_run=machine.figure_1),
     Entry("App. A", "Thermodynamics", "data", thermodynamics.appendix_a),
     Entry("Data", "Certificates", "data", certificates.certificate_figure),

@@ -114,6 +114,7 @@ def relaxation(family: Family) -> Chart:
         _relaxation_panel(family, value, name, label)
         for name, label in (("energy", ENERGY), ("abs_magnetization", ABS_MAGNETIZATION))
         for value in landmarks(family)
+        if family.is_ising or name != "energy"  # without a Hamiltonian there is no energy
     ]
     kept = [panel for panel in panels if panel.series]
     if not kept:

@@ -68,6 +68,12 @@ def control_symbol(run: Run) -> Label:
     return T if symbol == "T" else plain(symbol)
 
 
+def critical_symbol(run: Run) -> Label:
+    """T_c, or the like for another control parameter."""
+    symbol = control_symbol(run)
+    return TC if symbol == T else symbol + Label("$_c$", "<sub>c</sub>")
+
+
 def at(run: Run, value: float) -> Label:
     """T = 2.25."""
     return control_symbol(run) + f"\u00a0=\u00a0{value:g}"

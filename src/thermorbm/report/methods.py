@@ -5,6 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from thermorbm.report.certificates import certificates
+from thermorbm.report.labels import control_label
 from thermorbm.report.run import Run
 
 
@@ -18,8 +19,18 @@ def lead(run: Run) -> Markup:
         "{} restricted Boltzmann machines were trained on {} sets of spin configurations{}. This page "
         "shows what they learned: their weights, hidden layers, visible energies and pseudo-likelihoods, "
         "and where each of them puts the transition. Curves answer to the mouse; a click on a name in a "
-        "legend hides or shows a series."
-    ).format(n_machines, n_data, energies)
+        "legend hides or shows a series.{}"
+    ).format(n_machines, n_data, energies, _control(run))
+
+
+def _control(run: Run) -> Markup:
+    """What stands in the place of the temperature, if something does."""
+    name = str((run.study.get("control") or {}).get("name", "temperature"))
+    if name == "temperature":
+        return Markup("")
+    return Markup(
+        " The control parameter is {}, {}; where the page speaks of temperatures, it is meant."
+    ).format(name, control_label(run).markup)
 
 
 def warnings(run: Run) -> list[Markup]:
@@ -52,9 +63,10 @@ def _not_converged(run: Run) -> list[Markup]:
     if not open_ones:
         return []
     return [
-        Markup("{} of {} machines are not converged; the table of machines says which.").format(
-            len(open_ones), len(machines)
-        )
+        Markup(
+            "{} of {} machines are not converged: trained as long again, their <i>L̃</i> may change by "
+            "0.002 per spin or more. The table of machines says which."
+        ).format(len(open_ones), len(machines))
     ]
 
 

@@ -86,8 +86,10 @@ def new_figure(width: float, height: float) -> Figure:
 
 def finish(figure: Figure, lossy: bool = False) -> Drawing:
     """The figure as bytes. lossy: for pictures with so many pixels that the page would grow too large."""
-    figure.draw_without_rendering()
-    figure.set_layout_engine(None)  # the layout is found once and not for each file
+    layout = figure.get_layout_engine()
+    if layout is not None:  # found once and not for each file
+        layout.execute(figure)
+        figure.set_layout_engine(None)
     png, svg = io.BytesIO(), io.BytesIO()
     # Without dates and versions, equal results give equal files.
     figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
@@ -103,7 +105,8 @@ def _inline(picture: Image.Image, lossy: bool) -> str:
         solid.thumbnail((LOSSY_WIDTH, 2 * LOSSY_WIDTH))
         solid.save(target, format="WEBP", quality=60)
         return data_uri(target.getvalue(), "image/webp")
-    solid.quantize(128, dither=Image.Dither.NONE).save(target, format="PNG", optimize=True)
+    few = solid.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    few.save(target, format="PNG", compress_level=7)
     return data_uri(target.getvalue(), "image/png")
 
 

@@ -14,6 +14,7 @@ from thermorbm.report.labels import (
     Label,
     T,
     control_label,
+    control_symbol,
     plain,
     short,
     with_error,
@@ -39,7 +40,8 @@ def appendix_a(family: Family) -> Chart:
     if not panels:
         raise Missing("averages of the configurations were not computed")
     has_exact = any(exact_series(family, name) for name in QUANTITIES)
-    caption = Markup("Averages over the configurations, per spin, against temperature. {} {}").format(
+    caption = Markup("Averages over the configurations, per spin, against {}. {} {}").format(
+        control_symbol(family.run).markup,
         "Lines: exact for this finite lattice (Kaufman)."
         if has_exact
         else "No exact curve is known for this lattice.",
@@ -70,7 +72,16 @@ def _panel(family: Family, name: str) -> Panel:
         found += _integrated_series(family, name)
     else:
         found += [*grid_series(family, name), *data_series(family, name)]
-    return Panel(label, control_label(family.run), label, tuple(found), critical_mark(family))
+    return Panel(
+        label, control_label(family.run), label, tuple(found), critical_mark(family), x_range=_span(family)
+    )
+
+
+def _span(family: Family) -> tuple[float, float] | None:
+    """From the lowest to the highest temperature of the data: the grid of energies goes much further."""
+    values = [row["value"] for row in family.data()]
+    margin = 0.03 * (max(values) - min(values)) if len(values) > 1 else 0.0
+    return (min(values) - margin, max(values) + margin) if margin else None
 
 
 def _integrated_series(family: Family, name: str) -> list[Series]:

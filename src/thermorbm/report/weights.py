@@ -130,10 +130,10 @@ def figure_3b(family: Family) -> Chart:
         Markup("") if peak is None else Markup(" It is largest at {}.").format(at(family.run, peak[0]).markup)
     )
     caption = Markup(
-        "Distribution of the sums of filters, divided by {}, at three temperatures ({}). Sarle's "
-        "coefficient, 1/3 for one Gaussian peak, 5/9 for a flat distribution and 1 for two sharp peaks, is "
-        "{}. Inset (on screen the second panel): variance of the absolute filter sum against temperature "
-        "for each {}.{}"
+        "Distribution of the sums of filters, divided by {}, below, near and above the transition ({}). "
+        "Sarle's coefficient, 1/3 for one Gaussian peak, 5/9 for a flat distribution and 1 for two sharp "
+        "peaks, is {}. Inset (on screen the second panel): variance of the absolute filter sum for each "
+        "{}.{}"
     ).format(
         N_VISIBLE.markup, size_label(smallest(family)).markup, _bimodality(family), N_HIDDEN.markup, where
     )

@@ -101,10 +101,13 @@ def _critical_temperatures(
 
 
 def _is_shown(indicator: str, shape: Sequence[int] | None) -> bool:
-    """Whether it stands in the table of T_c; of the correlations only the one at a sixteenth of the side."""
+    """Whether it stands in the table of T_c; of the correlations only one, at a sixteenth of the side.
+
+    But not that of nearest neighbours: it tells how smooth filters are, not how far order reaches.
+    """
     if not indicator.startswith("correlation_r") or shape is None:
         return True
-    return indicator == f"correlation_r{2 ** int(math.log2(max(16, min(shape))) - 4)}"
+    return indicator == f"correlation_r{2 ** int(math.log2(max(32, min(shape))) - 4)}"
 
 
 def _relative(estimate: Values | None, truth: Values | None) -> float | None:

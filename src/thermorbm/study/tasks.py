@@ -18,8 +18,8 @@ VERSIONS = {
     "energies": 1,
     "measure": 1,
     "train": 1,
-    "weights": 1,
-    "observe": 1,
+    "weights": 2,
+    "observe": 2,
     "estimate": 2,
 }
 # What a kind makes beside its reduced result: configurations, or a machine. They lie in the cache.

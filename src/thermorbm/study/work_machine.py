@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -27,6 +28,7 @@ LIKELIHOOD_SAMPLES = {"train": 2000, "held_out": 5000}  # each flips every spin
 CHAIN_STEPS = 7  # of the paper's chain from a random hidden layer
 RELAXATION_STEPS = 16
 RELAXATION_CHAINS = 512
+RELAXED = 0.02  # of <|m|>
 
 Values = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
@@ -51,8 +53,20 @@ def weights(task: Task, store: Store) -> Product:
         values[name] = _moments(found)
         arrays |= {f"{name}.edges": found.edges, f"{name}.density": found.density}
     if shape is not None:
+        values |= _domains(machine, Lattice(shape))
         arrays |= _on_the_lattice(machine, Lattice(shape), task.parameters["all_filters"])
     return Product(values, arrays)
+
+
+def _domains(machine: RBM, lattice: Lattice) -> Values:
+    """Share of a filter's sites in its largest domain of one sign: mean over filters, and their spread."""
+    shares = ob.largest_domains(machine, lattice)
+    return {
+        "largest_domain": as_dict(
+            mean_estimate(shares) if len(shares) > 1 else Estimate(shares[0], math.nan)
+        ),
+        "largest_domain_spread": float(shares.std()),
+    }
 
 
 def _moments(found: ob.Distribution) -> Values:
@@ -133,6 +147,7 @@ def _hidden(machine: RBM, data: Dataset, task: Task) -> Product:
         "sign_rule": as_dict(encoding.sign_rule),
         "n_tied_samples": encoding.n_tied_samples,
         "n_tied_units": encoding.n_tied_units,
+        "permutation_difference": ob.permutation_difference(machine, shown, task.parameters["seed"]),
     }
     arrays: Arrays = {
         "hidden.edges": found.edges,
@@ -153,7 +168,11 @@ def _generation(machine: RBM, data: Dataset, task: Task) -> Product:
         new = ob.generate(machine, p_h, GENERATED, steps, seed, data.lattice, data.temperature)
         known = thermal_averages(new) if data.lattice and data.temperature else {}
         values[name] = {"p_h": p_h, "steps": steps, **averages(new), **known}
-    return Product(values, _relaxation(machine, data, starts["magnetization"][0], seeds[-1]))
+    chains = _relaxation(machine, data, starts["magnetization"][0], seeds[-1])
+    values["steps_to_equilibrium"] = steps_to_equilibrium(
+        {name: chains[f"relaxation.{name}.abs_magnetization"] for name in ("p_h", "random")}
+    )
+    return Product(values, chains)
 
 
 def _starts(
@@ -189,6 +208,21 @@ def _relaxation(machine: RBM, data: Dataset, p_h: float, seed: int) -> Arrays:
             chains = machine.gibbs(chains, 1, step_seed)
         arrays |= {f"relaxation.{name}.{key}": np.array(found) for key, found in rows.items() if found}
     return arrays
+
+
+def steps_to_equilibrium(chains: Mapping[str, NDArray[np.float64]]) -> dict[str, int]:
+    """By start, the first step from which on <|m|> stays at its final value, the mean of the last quarter of
+    all chains: within 0.02 and two standard errors. One more than the last step if it is not reached.
+
+    chains: (n_steps + 1, 2), mean and error after each step.
+    """
+    n_last = max(1, RELAXATION_STEPS // 4)
+    final = float(np.mean([table[-n_last:, 0].mean() for table in chains.values()]))
+    found = {}
+    for name, table in chains.items():
+        away = np.flatnonzero(np.abs(table[:, 0] - final) > RELAXED + 2 * table[:, 1])
+        found[name] = int(away[-1]) + 1 if len(away) else 0
+    return found
 
 
 def _pair(samples: NDArray[np.float64]) -> tuple[float, float]:

@@ -13,6 +13,7 @@ from thermorbm.report.run import Family, Missing, Values, estimate, look, observ
 
 NO_HIDDEN = "hidden layers were not looked at"
 NO_GENERATION = "no configurations were generated"
+CHAIN_STEPS = 16  # for which chains are followed
 
 
 def sign_rule(family: Family) -> Answer:
@@ -104,16 +105,15 @@ def worse_near(family: Family) -> Answer:
 
 
 def faster_from_p_h(family: Family) -> Answer:
-    """Needs `generation.steps_to_equilibrium` = {"p_h": n, "random": n}."""
-    told, holds = [], True
+    told, gained = [], []
     for value in landmarks(family):
         machine = family.machine("main", smallest(family), value)
         seen = None if machine is None else observation(machine)
         steps = need(look(seen, "generation", "steps_to_equilibrium"), "relaxation times were not measured")
-        holds &= steps["p_h"] <= steps["random"]
-        told.append(
-            Markup("{} and {} at {}").format(steps["p_h"], steps["random"], at(family.run, value).markup)
-        )
+        gained.append(steps["random"] - steps["p_h"])
+        counts = [str(n) if n <= CHAIN_STEPS else f"more than {CHAIN_STEPS}" for n in steps.values()]
+        told.append(Markup("{} at {}").format(" and ".join(counts), at(family.run, value).markup))
+    holds = min(gained) >= 0 and max(gained) > 0
     return holds, Markup("steps from <i>p</i><sub>h</sub> and from random starts: {}").format(listed(told))
 
 
@@ -175,7 +175,7 @@ CLAIMS = (
         "faster-start",
         "Text",
         "From <i>p</i><sub>h</sub>, Gibbs chains reach equilibrium in fewer steps than from random <i>h</i>.",
-        "at most as many steps below, near and above T_c",
+        "fewer steps somewhere and nowhere more, below, near and above T_c, until ⟨|m|⟩ stays within 0.02",
         faster_from_p_h,
     ),
     claim(

@@ -1,0 +1,210 @@
+"""The report as files: everything is there, whatever is missing is said, nothing of users' is markup."""
+
+import csv
+import json
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from thermorbm.errors import FileError
+from thermorbm.report import build
+from thermorbm.report.claims import CLAIMS
+from thermorbm.report.figures import FIGURES, LeftOut, draw
+from thermorbm.report.run import read_run
+from thermorbm.report.style import our_style
+
+EXPECTED = {
+    "overview",
+    "fig-1", "fig-2-2d", "fig-2-3d", "fig-3a-2d", "fig-3a-3d", "fig-3b-2d", "fig-3c-2d", "fig-4a-2d",
+    "fig-4bc-2d", "fig-5-2d", "fig-6-2d", "fig-7", "fig-8", "tab-1-2d", "app-a-2d", "app-a-3d",
+    "certificates-2d",
+    "critical-2d", "supp-heat-capacity", "supp-training-2d", "supp-zero-bias-2d", "supp-filter-sums",
+    "supp-correlation-2d", "supp-reconstruction-2d", "supp-filters-2d-2.25-h4", "text-chains-2d",
+    "text-signs-2d", "text-proportions-2d",
+}  # fmt: skip
+
+
+def figure_ids(page):
+    return set(re.findall(r'<figure id="([^"]+)"', page))
+
+
+def test_every_figure_of_the_paper_is_on_the_page_and_in_files(page, finished_run):
+    assert figure_ids(page) >= EXPECTED
+    for name in figure_ids(page):
+        assert (finished_run / "figures" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert b"<svg" in (finished_run / "figures" / f"{name}.svg").read_bytes()[:500]
+
+
+def test_nothing_is_left_out_because_of_surprises(page):
+    assert "not as expected" not in page
+
+
+def test_summary_comes_first(page):
+    places = [
+        page.index(f'id="{name}"') for name in ("summary", "critical-table", "claims", "section-weights")
+    ]
+    assert places == sorted(places)
+    assert page.index('id="methods"') < page.index('id="certificates"') < page.index('id="provenance"')
+
+
+def test_page_is_small_and_asks_for_nothing(page):
+    assert len(page.encode()) < 10_000_000
+    outside = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+    assert "http://" not in outside
+    assert "https://" not in outside
+    assert re.findall(r'(?:src|href)="(?!data:|#)', outside) == []
+    assert page.count("plotly.js v") == 1
+
+
+def test_names_of_users_are_not_markup(page):
+    assert "<script>alert(1)" not in page
+    assert "Small &lt;script&gt;alert(1)&lt;/script&gt; &amp; &lt;b&gt;bold&lt;/b&gt; study" in page
+
+
+def test_claims_table_has_every_claim(page, finished_run):
+    with open(finished_run / "tables" / "claims.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["id"] for row in rows} == {claim.id for claim in CLAIMS}
+    assert {row["verdict"] for row in rows} <= {"holds", "does not hold", "not tested"}
+    assert all(row["measured"] and row["rule"] for row in rows)
+    assert page.count('class="verdict') == len(rows)
+
+
+def test_critical_temperatures_have_targets(page):
+    table = page[page.index('id="critical-table"') : page.index('id="claims"')]
+    assert table.count("<tr>") > 10
+    assert "filter sum" in table
+
+
+def test_unknown_hamiltonian_without_lattice(own_data_run):
+    page = (own_data_run / "report.html").read_text(encoding="utf-8")
+    assert "not as expected" not in page
+    assert "p&lt;b&gt;$" in page
+    assert "p<b>$" not in page
+    assert {"fig-1", "fig-2-crystal", "fig-5-crystal", "fig-7", "fig-8"} <= figure_ids(page)
+    assert "fig-3a-crystal" not in figure_ids(page)
+    assert "the configurations have no lattice" in page
+    assert "the Hamiltonian is not known" in page
+
+
+def test_same_results_give_the_same_files(finished_run, copied_run, monkeypatch):
+    chosen = tuple(entry for entry in FIGURES if entry.title in ("Filters", "Sign rule"))
+    monkeypatch.setattr(sys.modules[build.__module__], "FIGURES", chosen)
+    build(copied_run)
+    names = [path.name for path in (copied_run / "figures").iterdir()]
+    assert len(names) == 6
+    for name in names:
+        assert (finished_run / "figures" / name).read_bytes() == (
+            copied_run / "figures" / name
+        ).read_bytes(), name
+
+
+def left_out(path):
+    """Titles of all entries, with reasons, without rendering."""
+    run = read_run(path)
+    with our_style():
+        return [item for entry in FIGURES for item in draw(run, entry) if isinstance(item, LeftOut)]
+
+
+def test_arrays_that_are_gone_leave_figures_out(copied_run):
+    shutil.rmtree(copied_run / "reduced")
+    titles = {item.title for item in left_out(copied_run)}
+    assert {"Couplings and biases", "Filters", "Hidden magnetisation", "Training curves"} <= titles
+
+
+def no_machines(content):
+    for family in content["families"]:
+        family.update(machines=[], indicators=[], critical_temperatures=[])
+
+
+def failed_tasks(content):
+    content["tasks"].update(failed=[{"task": "train/<b>x</b>", "error": "no"}], missing=["weights/y"])
+    for family in content["families"]:
+        for machine in family["machines"]:
+            machine.update(weights=None, observations=[])
+        family["thermodynamics"] = None
+
+
+def nothing_measured(content):
+    for family in content["families"]:
+        for row in family["data"]:
+            row.pop("thermal", None)
+            row["certificate"] = None
+        family["parts"] = []
+
+
+def no_families(content):
+    content["families"] = []
+
+
+@pytest.mark.parametrize("change", [no_machines, failed_tasks, nothing_measured, no_families])
+def test_what_is_missing_is_said(copied_run, change_results, quick_figures, change):
+    change_results(copied_run, change)
+    page = build(copied_run).read_text(encoding="utf-8")
+    assert "not as expected" not in page
+    assert "<b>x</b>" not in page
+    if change is failed_tasks:
+        assert "1 of" in page
+        assert "tasks failed" in page
+    if change is not no_families:
+        assert "left out, because" in page
+
+
+def test_every_single_loss_is_survived(finished_run):
+    """Takes away one part of the results after the other; all claims and tables must still be made."""
+    from thermorbm.report import tables
+    from thermorbm.report.claims import judge_all
+    from thermorbm.report.critical import critical_tables, table_2
+    from thermorbm.report.run import Run
+
+    original = json.loads((finished_run / "results.json").read_text())
+    family = original["families"][0]
+    for key in (*family, *(f"machines.{key}" for key in ("weights", "observations", "verdict"))):
+        content = json.loads(json.dumps(original))
+        if key in ("name", "machines.observations"):
+            continue
+        if key.startswith("machines."):
+            for machine in content["families"][0]["machines"]:
+                machine[key.removeprefix("machines.")] = None
+        else:
+            del content["families"][0][key]
+        run = Run(finished_run, content)
+        assert len(judge_all(run)) == len(CLAIMS)
+        for make in (critical_tables, table_2, tables.done_table, tables.machine_tables):
+            make(run)
+
+
+def test_no_results_yet(tmp_path, finished_run):
+    with pytest.raises(FileError, match="not a run directory"):
+        build(tmp_path)
+    shutil.copy(finished_run / "run.json", tmp_path / "run.json")
+    with pytest.raises(FileError, match="not there yet"):
+        build(tmp_path)
+
+
+def test_arrays_outside_the_directory_are_not_read(finished_run):
+    assert read_run(finished_run).arrays("../../etc/passwd") == {}
+
+
+def test_matplotlib_stays_as_it_was(finished_run):
+    """No pyplot, no open figures, no changed settings."""
+    program = (
+        "import sys, matplotlib\n"
+        "def settings():  # looking at the backend would choose one\n"
+        "    return {key: matplotlib.rcParams[key] for key in matplotlib.rcParams if key != 'backend'}\n"
+        "before = settings()\n"
+        "from pathlib import Path\n"
+        "from thermorbm.report.figures import FIGURES, draw\n"
+        "from thermorbm.report.run import read_run\n"
+        "from thermorbm.report.style import finish, our_style\n"
+        f"run = read_run(Path({str(finished_run)!r}))\n"
+        "with our_style():\n"
+        "    charts = [chart for entry in FIGURES[:2] for chart in draw(run, entry)]\n"
+        "    finish(charts[0].figure)\n"
+        "assert 'matplotlib.pyplot' not in sys.modules and 'torch' not in sys.modules\n"
+        "assert settings() == before\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)

@@ -1,0 +1,59 @@
+"""Puts the T_c table and the picture of a finished run of `desk` into README.md and docs/overview.png.
+
+make run
+.venv/bin/python tools/update_readme.py runs/desk
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from PIL import Image
+
+from thermorbm.report.critical import CriticalPoint, critical_points
+from thermorbm.report.labels import percent, with_error
+from thermorbm.report.run import read_run
+
+ROOT = Path(__file__).parents[1]
+BEGIN, END = "<!-- T_c table: tools/update_readme.py -->", "<!-- end of the T_c table -->"
+HEAD = "| | indicator | machines | T_c | target | off target | off T_c = ∞ |\n|---|---|---|---|---|---|---|\n"
+
+
+def table(run) -> str:
+    return HEAD + "".join(
+        row(f"{family.name}, {'×'.join(map(str, family.values['shape']))}", point)
+        for family in run.families
+        for point in critical_points(family, shown=True)
+    )
+
+
+def row(name: str, point: CriticalPoint) -> str:
+    machines = "the data" if point.role == "data" else point.machines.html
+    found = "not found" if point.problem else with_error(point.value, point.error)
+    distances = (
+        "–" if distance is None or point.problem else percent(distance, signed=True)
+        for distance in (point.distance, point.from_infinite)
+    )
+    target = "–" if point.target is None else f"{point.target:.4f}"
+    label = point.label.html.replace("|", r"\|")
+    return f"| {name} | {label} | {machines} | {found} | {target} | {' | '.join(distances)} |\n"
+
+
+def main(path: Path) -> None:
+    readme = ROOT / "README.md"
+    text, n = re.subn(
+        f"(?<={re.escape(BEGIN)}\n).*?(?={re.escape(END)})",
+        lambda _: "\n" + table(read_run(path)) + "\n",
+        readme.read_text(encoding="utf-8"),
+        flags=re.DOTALL,
+    )
+    if n != 1:
+        sys.exit(f"README.md has no place for the table, between {BEGIN!r} and {END!r}")
+    readme.write_text(text, encoding="utf-8")
+    with Image.open(path / "figures" / "overview.png") as picture:
+        few = picture.convert("RGB").quantize(64, dither=Image.Dither.NONE)
+        few.save(ROOT / "docs" / "overview.png", optimize=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
