@@ -36,7 +36,7 @@ VARIANTS = {
     "zero bias": {"zero_bias": True},
     "full bias rate": {"bias_rate": 1.0},
     "chains never renewed": {"chain_life": 0},
-    "chains renewed after 128": {"chain_life": 128},
+    "no warm-up": {"warm_up": 0},
     "tempered from half-way": {"n_chains": 64, "n_replicas": 8, "tempered_from": 0.5},
 }
 

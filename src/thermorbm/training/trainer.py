@@ -22,7 +22,7 @@ from thermorbm.training.units import unit_source
 Arrays = dict[str, NDArray[Any]]
 
 # The part of the training during which chains start anew; then they settle.
-FRESH_UNTIL = 0.8
+FRESH_UNTIL = 0.95
 
 
 class Trainer:
