@@ -74,25 +74,26 @@ def log_partition_ais(
     width: float | None = None,
     n_chains: int | None = None,
     n_rungs: int | None = None,
+    most_rungs: int = MOST_RUNGS,
     start: str = "bias",
     seed: Seed = 0,
     progress: Progress | None = None,
 ) -> LogPartition:
     """ln Z by annealing both ways, with as many rungs and chains as it takes for upper - lower <= width.
 
-    width: nats; None for 0.002 per visible unit and at least 0.5. n_chains, n_rungs: None to adapt them (at
-    most 4096 and 8192). start: see `path.make_path`.
+    width: nats; None for 0.002 per visible unit and at least 0.5. n_chains, n_rungs: None to adapt them (to
+    at most 4096 and most_rungs). start: see `path.make_path`.
     """
-    asked = _width(machine, width)
+    asked, most = _width(machine, width), whole_number("most_rungs", most_rungs, 1)
     chains = CHAINS if n_chains is None else whole_number("n_chains", n_chains, 2)
     path, seeds = make_path(machine, start), seed_sequence(seed)
     betas, works = _pilot(path, min(chains, CHAINS), seeds.spawn(1)[0])
     plan = _first_plan(works, asked, chains, n_chains is None)
-    rungs = plan[0] if n_rungs is None else whole_number("n_rungs", n_rungs, 1)
+    rungs = min(plan[0], most) if n_rungs is None else whole_number("n_rungs", n_rungs, 1)
     plan = rungs, plan[1]
     while True:
         found = sandwich(path, placed(betas, works, plan[0]), plan[1], seeds.spawn(1)[0], progress)
-        better = _next_plan(found, asked, n_rungs is None, n_chains is None)
+        better = _next_plan(found, asked, most if n_rungs is None else plan[0], n_chains is None)
         if better == plan or found.upper - found.lower <= asked:
             return _result(path, found, asked)
         betas, works, plan = found.betas, found.forward.works, better
@@ -134,11 +135,11 @@ def _first_plan(works: NDArray[np.float64], asked: float, chains: int, adapt: bo
     return min(max(LEAST_RUNGS, math.ceil((length / spread) ** 2)), MOST_RUNGS), chains
 
 
-def _next_plan(found: Sandwich, asked: float, more_rungs: bool, more_chains: bool) -> tuple[int, int]:
+def _next_plan(found: Sandwich, asked: float, most_rungs: int, more_chains: bool) -> tuple[int, int]:
     """Twice the rungs while weights spread widely, else as many chains as the error needs, up to the most."""
     rungs, chains = len(found.betas) - 1, found.n_chains
-    if more_rungs and rungs < MOST_RUNGS and (found.spread > 2 * _SPREADS[0] or not more_chains):
-        return min(2 * rungs, MOST_RUNGS), chains
+    if rungs < most_rungs and (found.spread > 2 * _SPREADS[0] or not more_chains):
+        return min(2 * rungs, most_rungs), chains
     if more_chains and found.spread < _CHAINS_HELP:
         factor = min(4.0, 1.2 * ((found.upper - found.lower) / asked) ** 2)
         return rungs, min(math.ceil(factor * chains), max(chains, MOST_CHAINS))

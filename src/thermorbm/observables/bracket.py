@@ -24,8 +24,9 @@ class EntropyBracket:
     """S~ <= S <= upper, nats per spin, with standard errors.
 
     lower: S~, the mean of -sum ln p_T(s_i | rest) of the Hamiltonian; None where it is not known. upper: the
-    bound from chains that start at the configurations; it holds in expectation whatever ln Z is. nll: the
-    negative log-likelihood with ln Z of the machine, whose error is included; it is too small if ln Z is.
+    bound from chains that start at the configurations, which holds in expectation whatever ln Z is, or nll
+    where ln Z is exact. nll: the negative log-likelihood with ln Z of the machine, whose error is included;
+    it is too small if ln Z is.
     free_energy: F = E - T S with the upper edge as S, in units of J per spin, so a lower bound; None without
     a Hamiltonian. kl_bound: nll - lower, which the relative entropy of data and machine, nll - S, does not
     exceed. n_samples: held-out configurations.
@@ -57,8 +58,10 @@ def entropy_bracket(
     if len(held_out) < 2:
         raise InputError("data", f"{len(held_out)} configuration", "two or more, for an error")
     n, v = held_out.n_sites, held_out.spins()
-    bound = machine.entropy_upper_bound(v, seed, betas=log_partition.betas, progress=progress)
-    upper, nll = _scaled(bound, 1 / n), negative_log_likelihood(machine, held_out, log_partition)
+    nll = upper = negative_log_likelihood(machine, held_out, log_partition)
+    if log_partition.method != "exact":
+        bound = machine.entropy_upper_bound(v, seed, betas=log_partition.betas, progress=progress)
+        upper = _scaled(bound, 1 / n)
     known = hamiltonian and held_out.lattice is not None and held_out.temperature is not None
     lower = mean_estimate(pseudo_entropies(held_out) / n) if known else None
     return EntropyBracket(
