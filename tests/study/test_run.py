@@ -110,7 +110,7 @@ def test_a_second_run_does_nothing(again, results):
     before = results(again.directory.path)
     summary = again()
     assert summary.outcome.done == ()
-    assert (summary.n_found, summary.n_tasks) == (19, 19)
+    assert (summary.n_found, summary.n_tasks) == (26, 26)
     assert results(again.directory.path) == before
 
 
@@ -158,14 +158,14 @@ def test_a_damaged_machine_is_trained_again(again, results):
 
 def test_fresh_does_everything_again_and_one_worker_gives_what_two_gave(finished, again, results):
     summary = again(fresh=True)
-    assert len(summary.outcome.done) == 19
+    assert len(summary.outcome.done) == 26
     assert results(again.directory.path) == results(finished.directory.path)
 
 
 def test_status_of_a_finished_run(finished):
     found = read_status(finished.directory)
     assert found.study == "small"
-    assert found.counts == {"done": 19, "running": 0, "pending": 0, "failed": 0, "skipped": 0}
+    assert found.counts == {"done": 26, "running": 0, "pending": 0, "failed": 0, "skipped": 0}
     assert found.stages["train"] == (3, 3)
     assert found.runner is None
     assert found.last_error is None
