@@ -1,9 +1,10 @@
 """ln Z of a machine of the paper's size, and what replica exchange gains over plain Gibbs chains.
 
-    python benchmarks/partition.py data.h5 rbm.h5     # held-out configurations, and a machine trained on others
+    python benchmarks/partition.py data.h5 rbm.h5    # held-out configurations, a machine trained on others
 
-Prints CPU seconds, the width of the sandwich per spin and the verdict; then how far chains from random spins and
-chains from data are still apart, in standard errors, after as many matrix products of plain and of tempered chains.
+Prints CPU seconds, the width of the sandwich per spin and the verdict; then how far chains from random spins
+and from data are still apart, in standard errors, after equally many matrix products of plain and of tempered
+chains.
 """
 
 from __future__ import annotations
