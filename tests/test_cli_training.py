@@ -249,10 +249,19 @@ def test_analyse(capsys):
     assert found["training_data"]["temperature"] == 2.25
     assert (found["verdict"], found["certificate"]) == (None, None)
     assert "analysis: 100 % (200/200), done" in err
+    bracket = found["entropy_bracket"]
+    assert bracket["upper"]["value"] == pytest.approx(
+        expected.visible_energy_per_spin.value + found["log_partition"]["value"] / 16
+    )
+    assert bracket["lower"] is None
     assert run(["analyse", "rbm.h5", "data.h5"]) == 0
     out = capsys.readouterr().out
     for words in ("rbm.h5 on data.h5", "pseudo_likelihood_per_spin", " +- ", "W (std)", "data certified"):
         assert words in out
+    for words in ("ln Z verdict", "entropy per spin, upper edge", "no Hamiltonian is known"):
+        assert words in out
+    assert run(["analyse", "rbm.h5", "data.h5", "--no-bracket", "--json"]) == 0
+    assert "log_partition" not in json.loads(capsys.readouterr().out)
 
 
 @pytest.mark.usefixtures("machine")

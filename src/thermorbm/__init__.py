@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from thermorbm import exact
-    from thermorbm.analysis import analyse
+    from thermorbm.analysis import analyse, bracket_entropy
     from thermorbm.api import sample
     from thermorbm.dataset import Dataset
     from thermorbm.lattice import Lattice
@@ -19,6 +19,7 @@ __all__ = [
     "Lattice",
     "Recipe",
     "analyse",
+    "bracket_entropy",
     "exact",
     "generate",
     "hold_out",
@@ -33,6 +34,7 @@ _HOMES = {
     "RBM": "thermorbm.model",
     "Recipe": "thermorbm.training",
     "analyse": "thermorbm.analysis",
+    "bracket_entropy": "thermorbm.analysis",
     "generate": "thermorbm.machines",
     "hold_out": "thermorbm.machines",
     "sample": "thermorbm.api",

@@ -52,7 +52,7 @@ def test_a_finished_study_ends_at_once_with_success(capsys, finished, small_file
     shutil.copytree(finished.directory.path, "runs/small")
     assert command(["run", str(small_file), "--no-report"]) == 0
     err = capsys.readouterr().err
-    assert "19 of 19 tasks done, 19 of them before; results in runs/small" in err
+    assert "26 of 26 tasks done, 26 of them before; results in runs/small" in err
 
 
 def test_a_failed_certificate_is_code_3(capsys, finished, small_file, monkeypatch):
@@ -68,10 +68,10 @@ def test_status_in_words_and_as_json(capsys, finished):
     path = str(finished.directory.path)
     assert command(["status", path]) == 0
     out = capsys.readouterr().out
-    assert "small: 19 done" in out
+    assert "small: 26 done" in out
     assert command(["status", path, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["counts"]["done"] == 19
+    assert found["counts"]["done"] == 26
     assert found["eta_seconds"] is None
     assert found["runner"] is None
 

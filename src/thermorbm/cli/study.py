@@ -47,6 +47,7 @@ INDICATORS = {
     "entropy_per_spin": "T dS/dT",
     "pseudo_entropy_per_spin": "T dS~/dT",
     "pseudo_likelihood_per_spin": "T dL~/dT",
+    "entropy_upper_per_spin": "T dS_up/dT (bracket)",
     "filter_sum_abs_variance": "Var |filter sum|",
     "visible_energy_variance_per_spin": "Var visible energy",
     "zero_bias_energy_variance_per_spin": "Var E_W (no biases)",

@@ -3,6 +3,7 @@
 Nothing here knows how a quantity depends on temperature; that is for `estimators`.
 """
 
+from thermorbm.observables.bracket import EntropyBracket, entropy_bracket, negative_log_likelihood
 from thermorbm.observables.configurations import (
     ConfigurationSeries,
     configuration_series,
@@ -25,6 +26,7 @@ from thermorbm.observables.hidden import (
     wrap_hidden,
 )
 from thermorbm.observables.likelihood import cross_entropy, pseudo_entropies, pseudo_likelihood
+from thermorbm.observables.quality import Comparison, Quality, quality
 from thermorbm.observables.visible_energy import VisibleEnergies, visible_energies
 from thermorbm.observables.weights import (
     UnitSums,
@@ -36,9 +38,12 @@ from thermorbm.observables.weights import (
 )
 
 __all__ = [
+    "Comparison",
     "ConfigurationSeries",
     "Distribution",
+    "EntropyBracket",
     "HiddenEncoding",
+    "Quality",
     "RadialCurve",
     "UnitSums",
     "VisibleEnergies",
@@ -47,6 +52,7 @@ __all__ = [
     "couplings",
     "cross_entropy",
     "distribution",
+    "entropy_bracket",
     "filter_sums",
     "generate",
     "hidden_encoding",
@@ -56,9 +62,11 @@ __all__ = [
     "largest_domains",
     "linear_probability",
     "magnetization_probability",
+    "negative_log_likelihood",
     "permutation_difference",
     "pseudo_entropies",
     "pseudo_likelihood",
+    "quality",
     "stepwise_probability",
     "two_point_correlation",
     "visible_energies",
