@@ -15,9 +15,9 @@ def ising_rbm(lattice: Lattice, temperature: float) -> SymmetricRBM:
     """The machine whose p(v) is the Boltzmann distribution of the lattice's Ising model at `temperature`.
 
     One filter per axis, with weight w on a site and on the next one up that axis, cosh 2w = e^(2K), K = 1/T,
-    and no biases. So hidden unit axis * n_sites + i is the bond from site i one step up that axis. Summed over
-    h a bond contributes 2cosh(w (s + s')) = 2 e^K e^(K s s'), so that visible energy = H/T - n_bonds (ln 2 + K),
-    exactly. Two sites joined by two bonds (side 2) have two hidden units.
+    and no biases: hidden unit axis * n_sites + i is the bond from site i one step up that axis. Summed over h
+    a bond contributes 2cosh(w (s + s')) = 2 e^K e^(K s s'), so that exactly
+    visible energy = H/T - n_bonds (ln 2 + K). Two sites joined by two bonds (side 2) have two hidden units.
     """
     coupling = 1 / _checked(temperature)
     # arccosh(e^(2K)) without overflow at low and without cancellation at high temperature

@@ -1,9 +1,9 @@
 """Convolutions of +-1 units on periodic grids of any dimension, and what else a shared filter needs.
 
-A configuration is copied into a buffer with the periodic border around it. In that buffer every tap of a filter
-is one fixed distance away, whatever the dimension, so that a filter is a few long loops over contiguous
-memory: for all places p, out[p] += w_1 in[p + d_1] + w_2 in[p + d_2] + w_3 in[p + d_3]. The results at places
-of the border are left unused.
+A configuration is copied into a buffer with the periodic border around it. In that buffer every tap of a
+filter is one fixed distance away, whatever the dimension, so that a filter is a few long loops over
+contiguous memory: out[p] += w_1 in[p + d_1] + w_2 in[p + d_2] + w_3 in[p + d_3] for all places p. The results
+at places of the border are left unused.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def convolve(
 ) -> NDArray[Any]:
     """out[n, o, site] = bias[o] + sum over i and taps a of filters[o, i, a] units[n, i, site + a].
 
-    units: (n, n_in * n_sites), filters: (n_out, n_in, n_taps), bias: (n_out,), out: (n, n_out * n_sites);
-    filters, bias and out of one floating type, in which the sums are taken.
+    units: (n, n_in * n_sites), filters: (n_out, n_in, n_taps), bias: (n_out,), out: (n, n_out * n_sites), all
+    contiguous and of one floating type.
     """
     missing = -filters.shape[2] % _TAPS_AT_ONCE
     weights = np.pad(filters, ((0, 0), (0, 0), (0, missing)))
@@ -89,30 +89,28 @@ def convolve(
     return out
 
 
-def correlate(
-    units: NDArray[Any], others: NDArray[Any], place: Border, dtype: np.dtype[Any]
-) -> NDArray[np.float64]:
-    """Sum over rows and sites of others[n, o, site] units[n, site + a]. -> (n_out, n_taps).
+def correlate(units: NDArray[Any], others: NDArray[Any], place: Border) -> NDArray[np.float64]:
+    """Sum over sites of others[n, o, site] units[n, site + a]. -> (n, n_out, n_taps).
 
-    units: (n, n_sites), others: (n, n_out * n_sites). Products of a row are summed in dtype, rows in float64.
+    units: (n, n_sites), others: (n, n_out * n_sites), contiguous and of one floating type.
     """
     n_out = others.shape[1] // units.shape[1]
-    sums = np.zeros((n_out, place.taps.size))
-    _correlate(units, others, place.taps, *_numbers(place), dtype.type(0), sums)
+    sums = np.empty((len(units), n_out, place.taps.size))
+    _correlate(units, others, place.taps, *_numbers(place), sums)
     return sums
 
 
 def log_products(
-    p: NDArray[Any], q: NDArray[Any], v: NDArray[Any], filters: NDArray[Any], place: Border, run: int
+    p: NDArray[Any], q: NDArray[Any], up: NDArray[np.bool_], filters: NDArray[Any], place: Border, run: int
 ) -> NDArray[np.float64]:
     """Sum over o and a of ln(p e^(-2 w v) + q e^(2 w v)) at each site, p and q at its tap a. -> (n, n_sites).
 
-    p, q: (n, n_out * n_sites), v: (n, n_sites) of +-1, w = filters[o, a], (n_out, n_taps) float64. One
-    logarithm is taken for the product of `run` filters.
+    p, q: (n, n_out * n_sites) float64; up: (n, n_sites), whether v is +1; w = filters[o, a], (n_out, n_taps)
+    float64. One logarithm is taken for the product of `run` filters.
     """
-    logs = np.zeros(v.shape)
+    logs = np.zeros(up.shape)
     growth, decay = np.exp(2 * filters), np.exp(-2 * filters)
-    _log_products(p, q, v, growth, decay, run, place.taps, *_numbers(place), logs)
+    _log_products(p, q, up, growth, decay, run, place.taps, *_numbers(place), logs)
     return logs
 
 
@@ -198,17 +196,17 @@ def _dot(a: Any, b: Any) -> Any:
 @nb.njit(cache=True)
 def _correlate(
     units: Any, others: Any, taps: Any,
-    lines: Any, places: Any, side: Any, stride: Any, before: Any, size: Any, reach: Any, zero: Any, sums: Any,
+    lines: Any, places: Any, side: Any, stride: Any, before: Any, size: Any, reach: Any, sums: Any,
 ) -> None:  # fmt: skip
     n_sites, n = places.size * side, size - reach
-    buffer = np.full(size, zero)
-    flat = np.full(n, zero)  # between the lines it stays 0
+    buffer = np.empty(size, dtype=units.dtype)
+    flat = np.zeros(n, dtype=units.dtype)  # between the lines it stays 0
     for row in range(units.shape[0]):
         _fill(units[row], lines, side, stride, before, buffer)
-        for o in range(sums.shape[0]):
+        for o in range(sums.shape[1]):
             _spread(others[row, o * n_sites : (o + 1) * n_sites], places, side, flat)
             for t in range(taps.size):
-                sums[o, t] += _dot(flat, buffer[taps[t] : taps[t] + n])
+                sums[row, o, t] = _dot(flat, buffer[taps[t] : taps[t] + n])
 
 
 @nb.njit(cache=True, fastmath={"contract"})
@@ -220,15 +218,15 @@ def _multiply(product: Any, up: Any, p: Any, q: Any, growth: Any, decay: Any) ->
 
 @nb.njit(cache=True)
 def _log_products(
-    p: Any, q: Any, v: Any, growth: Any, decay: Any, run: Any, taps: Any,
+    p: Any, q: Any, is_up: Any, growth: Any, decay: Any, run: Any, taps: Any,
     lines: Any, places: Any, side: Any, stride: Any, before: Any, size: Any, reach: Any, logs: Any,
 ) -> None:  # fmt: skip
     n_out, n_taps = growth.shape
     n_sites, n = places.size * side, size - reach
     p_buffer, q_buffer, product = np.empty(size), np.empty(size), np.ones(n)
     up, found = np.zeros(n, dtype=np.bool_), np.empty(n_sites)
-    for row in range(v.shape[0]):
-        _spread(v[row] > 0, places, side, up)
+    for row in range(is_up.shape[0]):
+        _spread(is_up[row], places, side, up)
         for o in range(n_out):
             _fill(p[row, o * n_sites : (o + 1) * n_sites], lines, side, stride, before, p_buffer)
             _fill(q[row, o * n_sites : (o + 1) * n_sites], lines, side, stride, before, q_buffer)

@@ -138,17 +138,17 @@ class SymmetricRBM(Machine):
 
     def hidden_inputs(self, v: NDArray[Any]) -> NDArray[Any]:
         """(n, n_visible) -> (n, n_hidden)."""
-        dtype = self._type_for(v, self.n_visible)
+        units = self._floating(v, self.n_visible)
+        dtype, filters = units.dtype, self._flat_filters[:, None].astype(units.dtype)
         out = np.empty((len(v), self.n_hidden), dtype)
-        filters = self._flat_filters.astype(dtype)[:, None]
-        return convolve(v, filters, self.hidden_bias.astype(dtype), self._from_visible, out)
+        return convolve(units, filters, self.hidden_bias.astype(dtype), self._from_visible, out)
 
     def visible_inputs(self, h: NDArray[Any]) -> NDArray[Any]:
         """(n, n_hidden) -> (n, n_visible)."""
-        dtype = self._type_for(h, self.n_hidden)
+        units = self._floating(h, self.n_hidden)
+        dtype, filters = units.dtype, self._flat_filters[None, :, ::-1].astype(units.dtype)
         out = np.empty((len(h), self.n_visible), dtype)
-        filters = self._flat_filters[None, :, ::-1].astype(dtype)
-        return convolve(h, filters, self.visible_bias.astype(dtype)[None], self._from_hidden, out)
+        return convolve(units, filters, self.visible_bias.astype(dtype)[None], self._from_hidden, out)
 
     def visible_field(self, v: NDArray[Any]) -> NDArray[np.float64]:
         """b.v of each row. (n, n_visible) -> (n,)."""
@@ -160,9 +160,11 @@ class SymmetricRBM(Machine):
 
     def gradient_sums(self, v: NDArray[Any], h: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """Sums over rows and sites: of h_f,i v_{i + a - origin}, v_i and h_f,i."""
-        dtype = np.result_type(self._type_for(v, self.n_visible), self._type_for(h, self.n_hidden))
+        v, h = self._floating(v, self.n_visible), self._floating(h, self.n_hidden)
+        dtype = np.result_type(v, h)
+        sums = correlate(v.astype(dtype, copy=False), h.astype(dtype, copy=False), self._from_visible)
         return {
-            "filters": correlate(v, h, self._from_visible, dtype).reshape(self.filters.shape),
+            "filters": sums.sum(axis=0).reshape(self.filters.shape),
             "visible_bias": v.sum(dtype=np.float64),
             "hidden_bias": self._filter_sums(h).sum(axis=0),
         }
@@ -172,14 +174,14 @@ class SymmetricRBM(Machine):
 
         Only the hidden units whose window covers j change, by a product as in thermorbm.model.flips.
         """
-        x = self.hidden_inputs(v)
+        x = self.hidden_inputs(v).astype(np.float64, copy=False)
         exponent = 2 * float(np.abs(self._flat_filters).sum(axis=1, dtype=np.float64).max())
         if exponent > _LARGEST_EXPONENT:
             sites = [np.full(len(v), j) for j in range(self.n_visible)]
             return np.stack([self._flip_energy(x, v, site) for site in sites], axis=1)
         filters = self._flat_filters[:, ::-1].astype(np.float64)
         run = self.n_filters if exponent == 0 else max(1, int(_LARGEST_EXPONENT / exponent))
-        changes = log_products(expit(2 * x), expit(-2 * x), v, filters, self._from_hidden, run)
+        changes = log_products(expit(2 * x), expit(-2 * x), v > 0, filters, self._from_hidden, run)
         return np.asarray(2 * float(self.visible_bias) * v - changes)
 
     def flip_energy(self, v: NDArray[Any], sites: NDArray[Any]) -> NDArray[np.float64]:
@@ -215,10 +217,12 @@ class SymmetricRBM(Machine):
         """(n, n_hidden) -> (n, n_filters)."""
         return np.asarray(h.reshape(len(h), self.n_filters, -1).sum(axis=2, dtype=np.float64))
 
-    def _type_for(self, units: NDArray[Any], width: int) -> np.dtype[Any]:
+    def _floating(self, units: NDArray[Any], width: int) -> NDArray[Any]:
+        """Contiguous, in the wider of the machine's type and that of floating-point units."""
         if units.ndim != 2 or units.shape[1] != width:
             raise InputError("units", units.shape, f"an array of shape (n, {width})")
-        return np.result_type(units.dtype if units.dtype.kind == "f" else self.dtype, self.dtype)
+        wider = units.dtype if units.dtype.kind == "f" else self.dtype
+        return np.ascontiguousarray(units, dtype=np.result_type(wider, self.dtype))
 
 
 def window_origin(window: Shape) -> Shape:

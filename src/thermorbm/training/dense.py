@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-Parameters = dict[str, torch.Tensor]
+from thermorbm.training.layers import Parameters
 
 
 class DenseLayers:
@@ -18,6 +18,8 @@ class DenseLayers:
     parameters: W (n_hidden, n_visible), b (n_visible,), c (n_hidden,), float32; after changing them call
     `refresh`. All inputs and results of the methods are of type `dtype`, but for float32 gradients.
     """
+
+    biases: ClassVar[tuple[str, ...]] = ("b", "c")
 
     def __init__(
         self, parameters: Mapping[str, NDArray[Any]], device: torch.device, dtype: torch.dtype
@@ -36,6 +38,10 @@ class DenseLayers:
     def hidden_inputs(self, v: torch.Tensor) -> torch.Tensor:
         """W v + c. (n, n_visible) -> (n, n_hidden)."""
         return torch.addmm(self._c, v, self._W.t())
+
+    def hidden_means(self, x: torch.Tensor) -> torch.Tensor:
+        """<h> given the hidden inputs x."""
+        return torch.tanh(x)
 
     def visible_inputs(self, h: torch.Tensor) -> torch.Tensor:
         """W^T h + b. (n, n_hidden) -> (n, n_visible)."""
