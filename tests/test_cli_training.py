@@ -100,23 +100,8 @@ def test_train_passes_every_option_on(monkeypatch):
 
 
 def test_a_symmetric_machine_from_training_to_new_configurations(capsys, tmp_path):
-    options = [
-        "--model",
-        "symmetric",
-        "--filters",
-        "2",
-        "--kernel",
-        "2",
-        "--epochs",
-        "1",
-        "--seed",
-        "1",
-        "--zero-bias",
-        "--json",
-        "-o",
-        "sym.h5",
-    ]
-    assert run(["train", "data.h5", *options]) == 0
+    options = "--filters 2 --kernel 2 --epochs 1 --seed 1 --zero-bias --json -o sym.h5"
+    assert run(["train", "data.h5", "--model", "symmetric", *options.split()]) == 0
     made = json.loads(capsys.readouterr().out)
     assert made["n_hidden"] == 2 * made["n_visible"]
     machine = thermorbm.load_machine("sym.h5")
@@ -293,10 +278,19 @@ def test_analyse(capsys):
     assert found["training_data"]["temperature"] == 2.25
     assert (found["verdict"], found["certificate"]) == (None, None)
     assert "analysis: 100 % (200/200), done" in err
+    bracket = found["entropy_bracket"]
+    assert bracket["upper"]["value"] == pytest.approx(
+        expected.visible_energy_per_spin.value + found["log_partition"]["value"] / 16
+    )
+    assert bracket["lower"] is None
     assert run(["analyse", "rbm.h5", "data.h5"]) == 0
     out = capsys.readouterr().out
     for words in ("rbm.h5 on data.h5", "pseudo_likelihood_per_spin", " +- ", "W (std)", "data certified"):
         assert words in out
+    for words in ("ln Z verdict", "entropy per spin, upper edge", "no Hamiltonian is known"):
+        assert words in out
+    assert run(["analyse", "rbm.h5", "data.h5", "--no-bracket", "--json"]) == 0
+    assert "log_partition" not in json.loads(capsys.readouterr().out)
 
 
 @pytest.mark.usefixtures("machine")

@@ -1,5 +1,6 @@
 """Splitting data, generating configurations, analysing machines: against slow versions and exact answers."""
 
+import json
 import math
 
 import numpy as np
@@ -193,6 +194,35 @@ def test_the_ising_machine_is_analysed_exactly():
     energies = lattice.energy(data.spins())
     assert found.visible_energy_variance.value == pytest.approx(energies.var() / temperature**2, rel=1e-6)
     assert found.certificate["passed"] is True
+
+
+@pytest.mark.parametrize("side", [4, 8])
+def test_the_bracket_of_the_ising_machine_is_as_narrow_as_it_can_be(side):
+    """Exact by enumeration at 4 x 4, annealed at 8 x 8: the upper edge is the entropy."""
+    lattice, temperature = tr.Lattice((side, side)), 2.5
+    data = tr.sample(lattice, temperature, 1000, seed=1)
+    found = tr.bracket_entropy(tr.exact.ising_rbm(lattice, temperature), data, seed=1, width=1.0)
+    bracket, truth = found.bracket, tr.exact.kaufman(side, temperature)
+    assert found.log_partition.method == ("exact" if side == 4 else "ais")
+    assert found.log_partition.is_ok
+    assert bracket.lower.value + 4 * bracket.lower.error < truth.entropy
+    for edge in (bracket.upper, bracket.nll):
+        assert abs(edge.value - truth.entropy) < 4 * edge.error + 0.5 / side**2  # work lost on the way
+    assert bracket.kl_bound.value == pytest.approx(bracket.nll.value - bracket.lower.value)
+    assert abs(bracket.free_energy.value - truth.free_energy) < 5 * bracket.free_energy.error + 1 / side**2
+    assert json.loads(json.dumps(found.to_dict()))["entropy_bracket"]["lower_problem"] is None
+
+
+def test_without_a_hamiltonian_there_is_no_lower_edge():
+    data = tr.Dataset.from_spins(spins(300), LATTICE, 2.0)
+    found = tr.bracket_entropy(machine(), data)
+    nll = -machine().log_likelihood(data.spins()) / 6
+    assert found.bracket.upper.value == pytest.approx(nll.mean())
+    assert found.bracket.upper.error == pytest.approx(nll.std(ddof=1) / np.sqrt(300))
+    assert found.bracket.lower is found.bracket.kl_bound is found.bracket.free_energy is None
+    assert "no Hamiltonian is known" in found.bracket.lower_problem
+    with pytest.raises(InputError, match="data must be of 6, like the machine, got '7 sites'"):
+        tr.bracket_entropy(machine(), tr.Dataset.from_spins(np.ones((5, 7))))
 
 
 def test_the_summary_of_a_training_run():

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from thermorbm import exact
-    from thermorbm.analysis import analyse
+    from thermorbm.analysis import analyse, bracket_entropy
     from thermorbm.api import sample
     from thermorbm.dataset import Dataset
     from thermorbm.lattice import Lattice
@@ -20,6 +20,7 @@ __all__ = [
     "Recipe",
     "SymmetricRBM",
     "analyse",
+    "bracket_entropy",
     "exact",
     "generate",
     "hold_out",
@@ -36,6 +37,7 @@ _HOMES = {
     "Recipe": "thermorbm.training",
     "SymmetricRBM": "thermorbm.model",
     "analyse": "thermorbm.analysis",
+    "bracket_entropy": "thermorbm.analysis",
     "generate": "thermorbm.machines",
     "hold_out": "thermorbm.machines",
     "load_machine": "thermorbm.model",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -13,12 +12,16 @@ from numpy.typing import NDArray
 from thermorbm import observables
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
-from thermorbm.model import Machine
+from thermorbm.model import LogPartition, Machine
 from thermorbm.model.random_units import seed_sequence
+from thermorbm.model.units import whole_number
+from thermorbm.observables import EntropyBracket
 from thermorbm.stats import Estimate, mean_estimate, variance_estimate
 
 MOST_SAMPLES = 5000
 _SPINS_AT_ONCE = 1 << 20
+_EXACT_UNITS = 16  # a layer as small as this is summed over
+_OUR_METHODS = ("metropolis", "swendsen-wang", "wolff")
 
 Progress = Callable[[str, int, int], None]
 
@@ -72,16 +75,12 @@ def analyse(
 
     None takes all. The data are unpacked a block at a time. progress(stage, done, total) counts them.
     """
-    if data.n_sites != machine.n_visible:
-        raise InputError("data", f"{data.n_sites} sites", f"of {machine.n_visible}, like the machine")
-    n = len(data) if max_samples is None else min(len(data), whole_number("max_samples", max_samples, 2))
-    if n < 2:
-        raise InputError("data", f"{n} configuration", "two or more, for an error")
-    scores = _scores(machine, data.select(evenly_spaced(len(data), n)), seed, progress)
+    chosen = _chosen(machine, data, max_samples)
+    scores = _scores(machine, chosen, seed, progress)
     energy, variance = mean_estimate(scores["energy"]), variance_estimate(scores["energy"])
     made: Mapping[str, Any] = machine.provenance
     return Analysis(
-        n_samples=n,
+        n_samples=len(chosen),
         n_visible=machine.n_visible,
         n_hidden=machine.n_hidden,
         pseudo_likelihood_per_spin=mean_estimate(scores["likelihood"] / machine.n_visible),
@@ -97,6 +96,54 @@ def analyse(
         training_data=made.get("data"),
         certificate=_certificate(data),
     )
+
+
+@dataclass(frozen=True)
+class EntropyReport:
+    """ln Z of a machine, total in nats, and the entropy bracket of configurations, nats per spin."""
+
+    log_partition: LogPartition
+    bracket: EntropyBracket
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values."""
+        return {"log_partition": self.log_partition.to_dict(), "entropy_bracket": asdict(self.bracket)}
+
+
+def bracket_entropy(
+    machine: Machine,
+    data: Dataset,
+    max_samples: int | None = MOST_SAMPLES,
+    seed: int = 0,
+    width: float | None = None,
+    progress: Progress | None = None,
+) -> EntropyReport:
+    """S~ <= S <= upper edge, from evenly spaced configurations that training has not seen.
+
+    The lower edge needs the Hamiltonian, which is known for data that thermorbm has sampled itself. width: of
+    the sandwich around ln Z, nats; see `RBM.log_partition`. ln Z is exact for machines with a small layer.
+    """
+    chosen = _chosen(machine, data, max_samples)
+    partition_seed, bracket_seed = (int(s.generate_state(1)[0]) for s in seed_sequence(seed).spawn(2))
+    if min(machine.n_visible, machine.n_hidden) <= _EXACT_UNITS:
+        log_partition = machine.log_partition("exact")
+    else:
+        options = {"seed": partition_seed, "width": width, "progress": progress}
+        log_partition = machine.log_partition("ais", **options)
+    is_ising = data.provenance.get("method") in _OUR_METHODS
+    found = observables.entropy_bracket(
+        machine, chosen, log_partition, bracket_seed, is_ising, progress=progress
+    )
+    return EntropyReport(log_partition, found)
+
+
+def _chosen(machine: Machine, data: Dataset, max_samples: int | None) -> Dataset:
+    if data.n_sites != machine.n_visible:
+        raise InputError("data", f"{data.n_sites} sites", f"of {machine.n_visible}, like the machine")
+    n = len(data) if max_samples is None else min(len(data), whole_number("max_samples", max_samples, 2))
+    if n < 2:
+        raise InputError("data", f"{n} configuration", "two or more, for an error")
+    return data.select(evenly_spaced(len(data), n))
 
 
 def _scores(
@@ -137,13 +184,3 @@ def _spread(array: NDArray[Any]) -> Spread:
 
 def _scaled(estimate: Estimate, n: int) -> Estimate:
     return Estimate(estimate.value / n, estimate.error / n)
-
-
-def whole_number(name: str, value: int, least: int) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = least - 1
-    if number < least or isinstance(value, bool):
-        raise InputError(name, value, f"a whole number >= {least}")
-    return number

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thermorbm import observables
-from thermorbm.analysis import evenly_spaced, whole_number
+from thermorbm.analysis import evenly_spaced
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError, unknown_name
 from thermorbm.lattice import Lattice
 from thermorbm.model import Machine
 from thermorbm.model.random_units import seed_sequence
+from thermorbm.model.units import whole_number
 
 if TYPE_CHECKING:
     from thermorbm.training.loop import Step as Step

@@ -43,6 +43,9 @@ def hashes(write_study):
     return plan
 
 
+OF_TRAINING = {"train", "weights", "observe", "partition", "bracket", "estimate"}  # it, and what follows
+
+
 def changed(before, after):
     """Names of tasks in both plans whose hash is another."""
     return {name for name in before if name in after and before[name] != after[name]}
@@ -56,6 +59,9 @@ def test_the_tasks_of_a_small_study(hashes):
         "weights/2d-T2-h4", "weights/2d-T3-h4", "weights/2d-all-h4", "weights/2d-odd-T2-h4",
         "observe/2d-T2-h4", "observe/2d-T3-h4", "observe/2d-all-h4-T2", "observe/2d-all-h4-T3",
         "observe/2d-odd-T2-h4",
+        "partition/2d-T2-h4", "partition/2d-T3-h4", "partition/2d-all-h4", "partition/2d-odd-T2-h4",
+        "bracket/2d-T2-h4", "bracket/2d-T3-h4", "bracket/2d-all-h4-T2", "bracket/2d-all-h4-T3",
+        "bracket/2d-odd-T2-h4",
         "estimate/2d-thermodynamics", "estimate/2d-indicators-main-h4", "estimate/2d-indicators-all-h4",
         "estimate/2d-indicators-odd-h4",
     }  # fmt: skip
@@ -77,6 +83,7 @@ def test_adding_a_temperature_leaves_the_others_alone(hashes):
     # What is made of all temperatures together changes; nothing that belongs to one of them does.
     assert changed(before, after) == {
         "train/2d-all-h4", "weights/2d-all-h4", "observe/2d-all-h4-T2", "observe/2d-all-h4-T3",
+        "partition/2d-all-h4", "bracket/2d-all-h4-T2", "bracket/2d-all-h4-T3",
         "estimate/2d-thermodynamics", "estimate/2d-indicators-main-h4", "estimate/2d-indicators-all-h4",
     }  # fmt: skip
 
@@ -91,14 +98,10 @@ def test_adding_a_size_or_a_family_changes_nothing_else(hashes):
 @pytest.mark.parametrize(
     ("old", "new", "kinds"),
     [
-        ("seed = 3", "seed = 4", {"sample", "measure", "train", "weights", "observe", "estimate"}),
-        ("samples = 256", "samples = 255", {"sample", "measure", "train", "weights", "observe", "estimate"}),
-        ("epochs = 2", "epochs = 3", {"train", "weights", "observe", "estimate"}),
-        (
-            "[family.changes]",
-            'recipe = "paper"\n[family.changes]',
-            {"train", "weights", "observe", "estimate"},
-        ),
+        ("seed = 3", "seed = 4", {"sample", "measure", *OF_TRAINING}),
+        ("samples = 256", "samples = 255", {"sample", "measure", *OF_TRAINING}),
+        ("epochs = 2", "epochs = 3", OF_TRAINING),
+        ("[family.changes]", 'recipe = "paper"\n[family.changes]', OF_TRAINING),
         ("seed = 3", 'seed = 3\ntitle = "Other words"', set()),
     ],
 )
@@ -110,9 +113,7 @@ def test_what_changes_a_hash(hashes, old, new, kinds):
 def test_precision_and_versions_of_a_kind_are_part_of_it(hashes, monkeypatch):
     before = hashes(**{"seed = 3": 'seed = 3\nprecision = "fp32"'})
     after = hashes(**{"seed = 3": 'seed = 3\nprecision = "bf16"'})
-    assert {name.split("/")[0] for name in changed(before, after)} == {
-        "train", "weights", "observe", "estimate",
-    }  # fmt: skip
+    assert {name.split("/")[0] for name in changed(before, after)} == OF_TRAINING
     before = hashes()
     monkeypatch.setitem(tasks_module.VERSIONS, "measure", 2)
     assert {name.split("/")[0] for name in changed(before, hashes())} == {"measure", "estimate"}

@@ -33,7 +33,7 @@ def test_everything_is_done_and_found_where_it_belongs(finished, results):
     assert finished.is_complete
     assert finished.not_certified == []
     content = results(finished.directory.path)
-    assert content["tasks"] == {"total": 19, "done": 19, "failed": [], "missing": []}
+    assert content["tasks"] == {"total": 26, "done": 26, "failed": [], "missing": []}
     assert content["study"]["title"] == "Small <b>study</b>"
     family = content["families"][0]
     assert [row["value"] for row in family["data"]] == [2.0, 3.0]
@@ -53,6 +53,33 @@ def test_energies_agree_with_exact_values(finished, results):
         truth = exact.kaufman(4, row["value"])
         assert row["exact"]["energy_per_spin"] == pytest.approx(truth.energy)
         assert abs(found["value"] - truth.energy) < 5 * found["error"]
+
+
+def test_the_entropy_lies_in_the_bracket(finished, results):
+    family = results(finished.directory.path)["families"][0]
+    for machine in family["machines"]:
+        assert machine["partition"]["method"] == "exact"  # 4 hidden units
+        for row in machine["observations"]:
+            found, truth = row["bracket"], exact.kaufman(4, row["value"]).entropy
+            lower, upper = (found[f"entropy_{edge}_per_spin"] for edge in ("lower", "upper"))
+            assert lower["value"] - 4 * lower["error"] < truth < upper["value"] + 4 * upper["error"]
+            assert found["nll_per_spin"] == upper  # ln Z is exact
+            assert found["kl_per_spin"]["value"] == pytest.approx(upper["value"] - truth)
+            assert found["kl_bound_per_spin"]["value"] == pytest.approx(upper["value"] - lower["value"])
+    shown = {row["indicator"] for row in family["critical_temperatures"]}
+    assert "entropy_upper_per_spin" in shown
+    curve = next(row for row in family["indicators"] if row["group"] == "main")["curves"]
+    assert curve["entropy_upper_per_spin"]["x"] == [2.0, 3.0]
+
+
+def test_the_quality_of_machines_for_one_temperature(finished, results):
+    one, _, union = results(finished.directory.path)["families"][0]["machines"]
+    found = one["observations"][0]["quality"]
+    assert set(found["comparisons"]) == {
+        "joint_energy", "abs_magnetization", "energy", "correlation_r2", "heat_capacity",
+    }  # fmt: skip
+    assert found["is_equilibrium"] is (found["verdict"] == "equilibrium")
+    assert "quality" not in union["observations"][0]
 
 
 def test_arrays_for_figures_are_in_the_reduced_results(finished, results):

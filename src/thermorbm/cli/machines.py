@@ -72,20 +72,28 @@ def analyse(
     max_samples: Annotated[
         int, typer.Option("--max-samples", parser=whole_number, metavar="N", help="Configurations to read.")
     ] = 5000,
+    no_bracket: Annotated[
+        bool, typer.Option("--no-bracket", help="Leave out ln Z and the entropy bracket, the long part.")
+    ] = False,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Read a machine with a dataset: L~, cross entropy, visible energy, weights, verdict, certificate.
+    """Read a machine with a dataset: L~, cross entropy, visible energy, weights, entropy bracket, verdicts.
+
+    The bracket S~ <= S <= upper edge holds for configurations that training has not seen.
 
     \b
-    Example:
+    Examples:
       thermorbm analyse rbm.h5 data.h5 --json
+      thermorbm analyse rbm.h5 data.h5 --no-bracket
     """
     import thermorbm
 
     rbm, data = thermorbm.load_machine(machine), thermorbm.Dataset.load(file)
     with progress() as report:
         found = thermorbm.analyse(rbm, data, max_samples, seed, report).to_dict()
+        if not no_bracket:
+            found |= thermorbm.bracket_entropy(rbm, data, max_samples, seed, progress=report).to_dict()
     if as_json:
         print_json({"machine": str(machine), "data": str(file), **found})
     else:
@@ -100,4 +108,23 @@ def _show(found: dict[str, Any], title: str) -> None:
         f"{name} ({kind})": x for name, s in found.pop("parameters").items() for kind, x in s.items()
     }
     certified = {"data certified": certificate["passed"] if certificate else None}
-    print_pairs(title, found | parameters | certified)
+    bracket = _bracket_rows(found.pop("log_partition", None), found.pop("entropy_bracket", None))
+    print_pairs(title, found | parameters | certified | bracket)
+
+
+def _bracket_rows(log_partition: dict[str, Any] | None, bracket: dict[str, Any] | None) -> dict[str, Any]:
+    """ln Z and the entropy bracket, or nothing if they were left out."""
+    if log_partition is None or bracket is None:
+        return {}
+    estimate = {key: log_partition[key] for key in ("value", "error")}
+    edges = {key: log_partition[key] for key in ("lower", "upper")}
+    return {
+        "ln Z": estimate,
+        "ln Z between": edges,
+        "ln Z verdict": log_partition["verdict"],
+        "entropy per spin, lower edge S~": bracket["lower"] or bracket["lower_problem"],
+        "entropy per spin, upper edge": bracket["upper"],
+        "negative log-likelihood per spin": bracket["nll"],
+        "relative entropy per spin, at most": bracket["kl_bound"],
+        "free energy per spin, at least": bracket["free_energy"],
+    }

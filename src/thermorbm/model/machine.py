@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from thermorbm.errors import FileError, InputError
-from thermorbm.model import energy, gibbs, partition, pseudo_likelihood
+from thermorbm.errors import FileError, unknown_name
+from thermorbm.model import energy, entropy_bound, gibbs, partition, pseudo_likelihood, tempering
 from thermorbm.model.layers import Layers
 from thermorbm.model.random_units import Seed, generator_state, seed_sequence
-from thermorbm.model.units import as_units, same_rows
+from thermorbm.model.units import as_units, same_rows, whole_number
+from thermorbm.stats import Estimate
 from thermorbm.storage import read_hdf5, read_kind, write_hdf5
 
 KINDS = ("rbm", "symmetric-rbm")
@@ -64,7 +64,17 @@ class Machine(Layers):
 
     def gibbs(self, v: ArrayLike, steps: int, seed: Seed) -> NDArray[np.int8]:
         """v^(steps) of the chain v -> h -> v -> ... that starts at each configuration. -> (n, n_visible)."""
-        return gibbs.gibbs(self, self._visible(v), _steps(steps), generator_state(seed))
+        return gibbs.gibbs(self, self._visible(v), whole_number("steps", steps, 0), generator_state(seed))
+
+    def temper(
+        self, v: ArrayLike, steps: int, seed: Seed, betas: ArrayLike = tempering.LADDER
+    ) -> tempering.Tempered:
+        """Replica exchange over inverse temperatures `betas` of the machine's own energy, all starting at v.
+
+        .v[0] are configurations at betas[0], (n, n_visible); .swap_rates says how often neighbours swapped.
+        """
+        count = whole_number("steps", steps, 0)
+        return tempering.temper(self, self._visible(v), betas, count, seed)
 
     def cross_entropy(self, v: ArrayLike, seed: Seed) -> NDArray[np.float64]:
         """Cross entropy of v and its one-step reconstruction, nats per visible unit. -> (n,)."""
@@ -79,11 +89,22 @@ class Machine(Layers):
         generator = np.random.default_rng(seed_sequence(seed))
         return pseudo_likelihood.pseudo_likelihood_estimate(self, self._visible(v), generator)
 
-    def log_partition(self, method: str = "exact") -> partition.LogPartition:
-        """ln Z in nats: .value .error .lower .upper. "exact" sums over the smaller layer, <= 22 units."""
-        if method != "exact":
-            raise InputError("method", method, "'exact', the only one so far")
-        return partition.log_partition_exact(self)
+    def log_partition(self, method: str = "exact", **options: Any) -> partition.LogPartition:
+        """ln Z in nats: .value .error .lower .upper .verdict.
+
+        "exact" sums over the smaller layer, <= 22 units. "ais" anneals chains from independent units to the
+        machine and back, and takes seed= and the other options of `partition.log_partition_ais`.
+        """
+        if method not in partition.METHODS:
+            raise unknown_name("method", method, partition.METHODS)
+        return partition.METHODS[method](self, **options)
+
+    def entropy_upper_bound(self, v: ArrayLike, seed: Seed = 0, **options: Any) -> Estimate:
+        """A bound on the entropy of the distribution of held-out v, total in nats: .value .error.
+
+        It holds in expectation for every machine, with ln Z unknown; see `entropy_bound.entropy_upper_bound`.
+        """
+        return entropy_bound.entropy_upper_bound(self, self._visible(v), seed, **options)
 
     def log_likelihood(self, v: ArrayLike) -> NDArray[np.float64]:
         """ln p(v) = -visible energy - ln Z, with the exact ln Z. -> (n,)."""
@@ -103,16 +124,6 @@ class Machine(Layers):
 
     def _hidden(self, h: ArrayLike) -> NDArray[Any]:
         return as_units("h", h, self.n_hidden)
-
-
-def _steps(steps: int) -> int:
-    try:
-        number = operator.index(steps)
-    except TypeError:
-        number = -1
-    if number < 0 or isinstance(steps, bool):
-        raise InputError("steps", steps, "a whole number >= 0")
-    return number
 
 
 def read_machine(path: str | Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

@@ -1,32 +1,176 @@
-"""ln Z by enumeration of the smaller layer."""
+"""ln Z, exactly by enumeration of the smaller layer, or between bounds by annealing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from thermorbm.errors import InputError
+from thermorbm.model.annealing import anneal
 from thermorbm.model.energy import visible_energy
 from thermorbm.model.layers import Layers
 from thermorbm.model.numerics import log_2cosh_sum
-from thermorbm.model.units import row_blocks
+from thermorbm.model.path import Path, make_path
+from thermorbm.model.random_units import Seed, generator_state, seed_sequence
+from thermorbm.model.rungs import placed, work_lengths
+from thermorbm.model.sandwich import PADDING, Equilibrium, Progress, Sandwich, sandwich
+from thermorbm.model.units import row_blocks, whole_number
 
 MOST_UNITS = 22  # 2^22 states of the smaller layer
+WIDTH_PER_UNIT = 0.002  # nats
+LEAST_WIDTH = 0.5  # nats
+CHAINS, MOST_CHAINS = 64, 4096
+LEAST_RUNGS, MOST_RUNGS = 32, 8192
+_PILOT_RUNGS = 128
+_SPREADS = 0.25, 3.0  # standard deviations of ln w between which rungs are chosen; below, chains are cheaper
+_CHAINS_HELP = (
+    1.5  # where ln w spreads more widely, bounds approach each other with ln of the number of chains only
+)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LogPartition:
-    """ln Z in nats, its standard error, and the edges between which it lies."""
+    """ln Z in nats, its standard error, and the edges between which it lies.
+
+    method "exact": value, lower and upper are the same. "ais": value is Bennett's; lower is the bound of the
+    forward chains less 3 standard errors of it, upper that of the reverse chains plus 3. verdict: "ok", or
+    in a few words what is wrong. ess: how many equally weighted chains the forward ones are worth. overlap:
+    share of chains of one direction that the other could have made. equilibrium: of the start of the reverse
+    chains. betas: (n_rungs + 1,) rungs, which further annealing can use.
+    """
 
     value: float
     error: float
     lower: float
     upper: float
     method: str
+    verdict: str = "ok"
+    n_chains: int = 0
+    n_rungs: int = 0
+    ess: float = math.nan
+    overlap: float = math.nan
+    equilibrium: Equilibrium | None = None
+    betas: NDArray[np.float64] | None = field(default=None, repr=False)
+
+    @property
+    def is_ok(self) -> bool:
+        return self.verdict == "ok"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the rungs as plain JSON values."""
+        values = asdict(self)
+        del values["betas"]
+        return {key: None if value != value else value for key, value in values.items()}
+
+
+def log_partition_ais(
+    machine: Layers,
+    width: float | None = None,
+    n_chains: int | None = None,
+    n_rungs: int | None = None,
+    most_rungs: int = MOST_RUNGS,
+    start: str = "bias",
+    seed: Seed = 0,
+    progress: Progress | None = None,
+) -> LogPartition:
+    """ln Z by annealing both ways, with as many rungs and chains as it takes for upper - lower <= width.
+
+    width: nats; None for 0.002 per visible unit and at least 0.5. n_chains, n_rungs: None to adapt them (to
+    at most 4096 and most_rungs). start: see `path.make_path`.
+    """
+    asked, most = _width(machine, width), whole_number("most_rungs", most_rungs, 1)
+    chains = CHAINS if n_chains is None else whole_number("n_chains", n_chains, 2)
+    path, seeds = make_path(machine, start), seed_sequence(seed)
+    betas, works = _pilot(path, min(chains, CHAINS), seeds.spawn(1)[0])
+    plan = _first_plan(works, asked, chains, n_chains is None)
+    rungs = min(plan[0], most) if n_rungs is None else whole_number("n_rungs", n_rungs, 1)
+    plan = rungs, plan[1]
+    while True:
+        found = sandwich(path, placed(betas, works, plan[0]), plan[1], seeds.spawn(1)[0], progress)
+        better = _next_plan(found, asked, most if n_rungs is None else plan[0], n_chains is None)
+        if better == plan or found.upper - found.lower <= asked:
+            return _result(path, found, asked)
+        betas, works, plan = found.betas, found.forward.works, better
+
+
+def planned_rungs(path: Path, seed: np.random.SeedSequence) -> NDArray[np.float64]:
+    """As many rungs as ln Z to the default width would begin with, placed by a pilot run."""
+    betas, works = _pilot(path, CHAINS, seed)
+    n_rungs, _ = _first_plan(works, _width(path.machine, None), CHAINS, adapt=False)
+    return placed(betas, works, n_rungs)
+
+
+def _width(machine: Layers, width: float | None) -> float:
+    if width is None:
+        return max(LEAST_WIDTH, WIDTH_PER_UNIT * machine.n_visible)
+    if not 0 < width < math.inf:
+        raise InputError("width", width, "a number of nats > 0")
+    return float(width)
+
+
+def _pilot(
+    path: Path, n_chains: int, seed: np.random.SeedSequence
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Evenly spaced rungs, and the works of chains along them."""
+    betas, state = np.linspace(0, 1, _PILOT_RUNGS + 1), generator_state(seed)
+    return betas, anneal(path, betas, path.start(n_chains, state), state).works
+
+
+def _first_plan(works: NDArray[np.float64], asked: float, chains: int, adapt: bool) -> tuple[int, int]:
+    """Rungs and chains for the width: the variance of ln w and twice the padded errors make it up."""
+    noise = 2 * PADDING
+    per_chain = noise / math.sqrt(chains)
+    spread = (math.sqrt(per_chain**2 + 4 * asked) - per_chain) / 2  # spread^2 + per_chain spread = asked
+    low, high = _SPREADS
+    if adapt and spread < low:
+        chains = min(MOST_CHAINS, max(chains, math.ceil((noise * low / asked) ** 2)))
+    spread = min(max(spread, low), high)
+    length = float(work_lengths(works)[1].sum())
+    return min(max(LEAST_RUNGS, math.ceil((length / spread) ** 2)), MOST_RUNGS), chains
+
+
+def _next_plan(found: Sandwich, asked: float, most_rungs: int, more_chains: bool) -> tuple[int, int]:
+    """Twice the rungs while weights spread widely, else as many chains as the error needs, up to the most."""
+    rungs, chains = len(found.betas) - 1, found.n_chains
+    if rungs < most_rungs and (found.spread > 2 * _SPREADS[0] or not more_chains):
+        return min(2 * rungs, most_rungs), chains
+    if more_chains and found.spread < _CHAINS_HELP:
+        factor = min(4.0, 1.2 * ((found.upper - found.lower) / asked) ** 2)
+        return rungs, min(math.ceil(factor * chains), max(chains, MOST_CHAINS))
+    return rungs, chains
+
+
+def _result(path: Path, found: Sandwich, asked: float) -> LogPartition:
+    base = path.log_start
+    return LogPartition(
+        value=base + found.crossing.value.value,
+        error=found.error,
+        lower=base + found.lower,
+        upper=base + found.upper,
+        method="ais",
+        verdict=_verdict(found, asked),
+        n_chains=found.n_chains,
+        n_rungs=len(found.betas) - 1,
+        ess=found.ess,
+        overlap=found.crossing.overlap,
+        equilibrium=found.equilibrium,
+        betas=found.betas,
+    )
+
+
+def _verdict(found: Sandwich, asked: float) -> str:
+    if found.equilibrium.problem:
+        return found.equilibrium.problem
+    if not found.overlaps:
+        return "too few rungs: no work is common to both directions"
+    width = found.upper - found.lower
+    return "ok" if width <= asked else f"wider than asked: {width:.3g} nats instead of {asked:.3g}"
 
 
 def log_partition_exact(machine: Layers) -> LogPartition:
@@ -34,9 +178,8 @@ def log_partition_exact(machine: Layers) -> LogPartition:
     smaller = min(machine.n_visible, machine.n_hidden)
     if smaller > MOST_UNITS:
         layers = f"{machine.n_hidden} hidden and {machine.n_visible} visible units"
-        raise InputError(
-            "machine", layers, f"one with a layer of <= {MOST_UNITS} units for exact enumeration"
-        )
+        wanted = f"one with a layer of <= {MOST_UNITS} units for exact enumeration"
+        raise InputError("machine", layers, wanted, "method='ais' takes any size")
     log_weights = _hidden_log_weights if machine.n_hidden == smaller else _visible_log_weights
     parts = [logsumexp(log_weights(machine, states)) for states in _all_states(smaller, machine.width)]
     value = float(logsumexp(parts))
@@ -56,3 +199,6 @@ def _all_states(n_units: int, width: int) -> Iterator[NDArray[np.float64]]:
     for rows in row_blocks(1 << n_units, width):
         numbers = np.arange(rows.start, rows.stop)
         yield np.where((numbers[:, None] >> np.arange(n_units)) & 1, 1.0, -1.0)
+
+
+METHODS: dict[str, Callable[..., LogPartition]] = {"exact": log_partition_exact, "ais": log_partition_ais}

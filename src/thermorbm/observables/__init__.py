@@ -3,6 +3,7 @@
 Nothing here knows how a quantity depends on temperature; that is for `estimators`.
 """
 
+from thermorbm.observables.bracket import EntropyBracket, entropy_bracket, negative_log_likelihood
 from thermorbm.observables.configurations import (
     ConfigurationSeries,
     configuration_series,
@@ -23,6 +24,7 @@ from thermorbm.observables.hidden import (
     wrap_hidden,
 )
 from thermorbm.observables.likelihood import cross_entropy, pseudo_entropies, pseudo_likelihood
+from thermorbm.observables.quality import Comparison, Quality, quality
 from thermorbm.observables.visible_energy import VisibleEnergies, visible_energies
 from thermorbm.observables.weights import (
     UnitSums,
@@ -34,9 +36,12 @@ from thermorbm.observables.weights import (
 )
 
 __all__ = [
+    "Comparison",
     "ConfigurationSeries",
     "Distribution",
+    "EntropyBracket",
     "HiddenEncoding",
+    "Quality",
     "RadialCurve",
     "UnitSums",
     "VisibleEnergies",
@@ -45,6 +50,7 @@ __all__ = [
     "couplings",
     "cross_entropy",
     "distribution",
+    "entropy_bracket",
     "filter_sums",
     "generate",
     "hidden_encoding",
@@ -53,8 +59,10 @@ __all__ = [
     "inverse_filter_sums",
     "linear_probability",
     "magnetization_probability",
+    "negative_log_likelihood",
     "pseudo_entropies",
     "pseudo_likelihood",
+    "quality",
     "stepwise_probability",
     "two_point_correlation",
     "visible_energies",

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from thermorbm.errors import FileError
 from thermorbm.report import methods, tables
+from thermorbm.report.bracket import bracket_tables, quality_tables
 from thermorbm.report.certificates import certificate_rows
 from thermorbm.report.chart import Chart
 from thermorbm.report.claims import FAILS, HOLDS, UNTESTED, Judged, judge_all
@@ -160,6 +161,10 @@ def _lines(item: LeftOut) -> list[str]:
 def _extra_tables(run: Run, section: str) -> list[Table]:
     if section == "hidden":
         return _sign_rule_tables(run)
+    if section == "generation":
+        return quality_tables(run)
+    if section == "entropy":
+        return bracket_tables(run)
     found = table_2(run) if section == "critical" else None
     return [] if found is None else [found]
 

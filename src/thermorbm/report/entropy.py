@@ -17,6 +17,7 @@ from thermorbm.report.labels import (
     PER_SPIN,
     PSEUDO_ENTROPY,
     PSEUDO_LIKELIHOOD,
+    UPPER_EDGE,
     Label,
     T,
     control_label,
@@ -40,10 +41,12 @@ def _chart(found: list[Column], index: int) -> Chart:
     caption = Markup(
         "Pseudo-likelihood {} of held-out configurations, entropy {} and pseudo-entropy {}, all per spin, "
         "against temperature, for each {}. Dashed: fits near the transition. A perfect machine would lie "
-        "on {}, not on {}."
+        "on {}, not on {}. {}, where it was computed, is the upper edge of the entropy bracket {} ≤ {} ≤ {}: "
+        "it needs held-out configurations alone."
     ).format(
         PSEUDO_LIKELIHOOD.markup, ENTROPY.markup, PSEUDO_ENTROPY.markup, N_HIDDEN.markup,
-        PSEUDO_ENTROPY.markup, ENTROPY.markup,
+        PSEUDO_ENTROPY.markup, ENTROPY.markup, UPPER_EDGE.markup,
+        PSEUDO_ENTROPY.markup, ENTROPY.markup, UPPER_EDGE.markup,
     )  # fmt: skip
     number = "" if index == 0 else f"-{index + 1}"
     panels = [_panel(column) for column in found]
@@ -57,10 +60,18 @@ def _panel(column: Column) -> Panel:
     family = column.family
     found = [*entropy_series(family), *pseudo_entropy_series(family)]
     found += per_size(column, "pseudo_likelihood_per_spin", dash=None)
+    found += upper_edges(column)
     for index, item in enumerate(column.items):
         found += smooth_series(family, item, "pseudo_likelihood_per_spin", "fit", index)
     label = plain("nats per spin")
     return Panel(column.title, control_label(family.run), label, tuple(found), critical_mark(family))
+
+
+def upper_edges(column: Column) -> list[Series]:
+    """The upper edge of the entropy bracket for each number of hidden units."""
+    look = {"marker": "triangle-down", "dash": "dashdot"}
+    found = per_size(column, "entropy_upper_per_spin", **look)
+    return [replace(item, name=UPPER_EDGE + PER_SPIN + ", " + item.name) for item in found]
 
 
 def entropy_series(family: Family) -> list[Series]:
@@ -106,15 +117,20 @@ def _slopes(column: Column) -> list[Series]:
     found: list[Series] = []
     for index, item in enumerate(column.items):
         found += smooth_series(column.family, item, "pseudo_likelihood_per_spin", "indicator", index)
+        for edge in smooth_series(column.family, item, "entropy_upper_per_spin", "indicator", index):
+            found.append(replace(edge, name=UPPER_EDGE + ", " + edge.name, dash="dashdot", band=None))
     return found
 
 
 def _slope_chart(found: list[Column], index: int) -> Chart:
     caption = Markup(
         "Heat capacities estimated as {} d{}/d{} from the pseudo-likelihood, with their error bands, "
-        "beside the same from {} and {}, and beside the heat capacity itself: exact, or from energy "
+        "beside the same from {}, the upper edge of the entropy bracket, from {} and {}, and beside the "
+        "heat capacity itself: exact, or from energy "
         "fluctuations of the data."
-    ).format(T.markup, PSEUDO_LIKELIHOOD.markup, T.markup, ENTROPY.markup, PSEUDO_ENTROPY.markup)
+    ).format(
+        T.markup, PSEUDO_LIKELIHOOD.markup, T.markup, UPPER_EDGE.markup, ENTROPY.markup, PSEUDO_ENTROPY.markup
+    )
     number = "" if index == 0 else f"-{index + 1}"
     panels = [_slope_panel(column) for column in found]
     title = plain("Estimated heat capacity")

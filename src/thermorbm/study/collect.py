@@ -149,17 +149,26 @@ def _energies(result: Reduced) -> Values:
 def _machine(result: Reduced, results: Mapping[str, Reduced]) -> Values:
     task = result.task
     weights = next(iter(_readers(result, results, "weights")), None)
+    partition = next(iter(_readers(result, results, "partition")), None)
     return {
         **{name: task.labels[name] for name in MACHINE_LABELS},
         **{name: task.parameters[name] for name in ("seed", "recipe", "samples", "proportions", "threads")},
         **result.values,
         "file": _file(result),
         "weights": None if weights is None else {**weights.values, "file": _file(weights)},
-        "observations": [
-            {"value": other.task.labels["value"], **other.values, "file": _file(other)}
-            for other in _readers(result, results, "observe")
-        ],
+        "partition": None if partition is None else dict(partition.values),
+        "observations": _observations(result, results),
     }
+
+
+def _observations(result: Reduced, results: Mapping[str, Reduced]) -> list[Values]:
+    """What the machine says at each value; arrays are those of the observation proper."""
+    found: dict[float, Values] = {}
+    for other in _readers(result, results, "bracket"):
+        found[other.task.labels["value"]] = {**other.values, "file": None}
+    for other in _readers(result, results, "observe"):
+        found.setdefault(other.task.labels["value"], {}).update(other.values, file=_file(other))
+    return [{"value": value, **found[value]} for value in sorted(found)]
 
 
 def _estimates(result: Reduced) -> Values:

@@ -46,6 +46,8 @@ def _cost(task: Task, tasks: Mapping[str, Task]) -> Cost:
     packed = data.n_samples * data.n_sites // 8
     if task.kind == "train":
         return _training(task.parameters, data, packed)
+    if task.kind in ("partition", "bracket"):
+        return _annealing(task, inputs[0].parameters["n_hidden"], data, packed)
     if task.kind in ("weights", "observe"):
         return _observing(task, inputs[0].parameters["n_hidden"], data, packed)
     return Cost(0.2 + data.n_samples * data.n_sites * 4e-9, BASE_MEMORY + 4 * packed)
@@ -81,6 +83,15 @@ def _observing(task: Task, n_hidden: int, data: _Data, packed: int) -> Cost:
     products = 6 * data.n_samples * data.n_sites * n_hidden / FLOPS_PER_SECOND
     conditionals = 5000 * data.n_sites * n_hidden * 1e-10  # every spin of 5000 configurations flipped
     return Cost(0.5 + products + conditionals, memory)
+
+
+def _annealing(task: Task, n_hidden: int, data: _Data, packed: int) -> Cost:
+    """Some hundred rungs, four times for 64 chains or once for 256."""
+    steps = 4 * 500 * 64
+    flops = 4 * data.n_sites * n_hidden
+    per_chain = flops / (FLOPS_PER_SECOND / 2) + 2e-9 * (data.n_sites + n_hidden)
+    memory = BASE_MEMORY + 2 * packed + 4 * data.n_sites * (n_hidden + 2000)
+    return Cost(0.3 + steps * per_chain, memory)
 
 
 def _data_of(inputs: list[Task]) -> _Data:

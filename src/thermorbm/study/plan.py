@@ -12,7 +12,8 @@ from thermorbm.study.sources import Source, find_sources
 from thermorbm.study.spec import Control, Family, Group, Sector, Study
 from thermorbm.study.tasks import Task, derived_seed, make_task
 
-OBSERVED_PARTS = ("likelihood", "visible-energy", "hidden", "generation")
+OBSERVED_PARTS = ("likelihood", "visible-energy", "hidden", "generation", "quality")
+OF_ONE_TEMPERATURE = ("generation", "quality")  # a machine for all of them cannot be told which
 # Where the stepwise start of generated configurations changes, in T_c; the paper's 2.0 and 2.5 in 2d.
 STEPS = (2.0 / TC_2D, 2.5 / TC_2D)
 CRITICAL = {2: TC_2D, 3: TC_3D}
@@ -145,6 +146,7 @@ class FamilyPlanner:
             for machine in self._machines(group, n_hidden):
                 trained = self._train(machine, recipe)
                 described += [*self._weights(machine, trained), *self._observations(machine, trained)]
+                described += self._brackets(machine, trained)
                 yield trained
             yield from described
             if described and self._has("critical"):
@@ -191,11 +193,10 @@ class FamilyPlanner:
 
     def _observations(self, machine: Machine, trained: Task) -> Iterator[Task]:
         parts = [part for part in OBSERVED_PARTS if self._has(part)]
-        if machine.value is None and "generation" in parts:
-            parts.remove("generation")  # it cannot be told at which temperature to generate
-        values = self._group_values(machine.group) if machine.value is None else (machine.value,)
-        for value in values if parts else ():
-            name = trained.name if machine.value is not None else f"{trained.name}-{self._at(value)}"
+        if machine.value is None:
+            parts = [part for part in parts if part not in OF_ONE_TEMPERATURE]
+        for value in self._read_values(machine) if parts else ():
+            name = self._reading_name(machine, trained, value)
             parameters = {
                 "parts": parts,
                 "steps": self._steps(),
@@ -205,6 +206,28 @@ class FamilyPlanner:
             yield make_task(
                 "observe", name, parameters, [trained, dataset], {**trained.labels, "value": value}
             )
+
+    def _brackets(self, machine: Machine, trained: Task) -> list[Task]:
+        """ln Z of the machine, and the entropy bracket at each value."""
+        if not self._has("bracket"):
+            return []
+        seed = derived_seed(self._seed, "partition", trained.name)
+        partition = make_task("partition", trained.name, {"seed": seed}, [trained], trained.labels)
+        found = [partition]
+        for value in self._read_values(machine):
+            name = self._reading_name(machine, trained, value)
+            seed = derived_seed(self._seed, "bracket", trained.name, repr(value))
+            parameters = {"seed": seed, "hamiltonian": self._family.hamiltonian}
+            inputs = [trained, self._datasets[value, machine.group.sector], partition]
+            found.append(make_task("bracket", name, parameters, inputs, {**trained.labels, "value": value}))
+        return found
+
+    def _read_values(self, machine: Machine) -> Sequence[float]:
+        """The values at which a machine is read."""
+        return self._group_values(machine.group) if machine.value is None else (machine.value,)
+
+    def _reading_name(self, machine: Machine, trained: Task, value: float) -> str:
+        return trained.name if machine.value is not None else f"{trained.name}-{self._at(value)}"
 
     def _estimate(self, what: str, suffix: str, inputs: Sequence[Task], labels: dict[str, Any]) -> Task:
         family = self._family

@@ -13,7 +13,18 @@ from typing import Any
 from thermorbm.errors import InputError, unknown_name
 from thermorbm.lattice import Lattice
 
-PARTS = ("thermal", "weights", "likelihood", "visible-energy", "hidden", "generation", "entropy", "critical")
+PARTS = (
+    "thermal",
+    "weights",
+    "likelihood",
+    "visible-energy",
+    "hidden",
+    "generation",
+    "quality",
+    "bracket",
+    "entropy",
+    "critical",
+)
 HAMILTONIANS = ("ising", "unknown")
 METHODS = ("metropolis", "swendsen-wang", "wolff")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")

@@ -20,12 +20,14 @@ VERSIONS = {
     "train": 1,
     "weights": 1,
     "observe": 1,
+    "partition": 1,
+    "bracket": 1,
     "estimate": 2,
 }
 # What a kind makes beside its reduced result: configurations, or a machine. They lie in the cache.
 LARGE = {"sample": "dataset", "import": "dataset", "train": "machine"}
 # Kinds that read what their inputs have in the cache, and not only their reduced results.
-READS_LARGE = frozenset({"measure", "train", "weights", "observe"})
+READS_LARGE = frozenset({"measure", "train", "weights", "observe", "partition", "bracket"})
 HASH_LENGTH = 16
 
 

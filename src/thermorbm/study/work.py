@@ -35,6 +35,11 @@ def perform(task: Task, store: Store, progress: Progress, note: Note) -> Product
         return (
             work_machine.weights(task, store) if task.kind == "weights" else work_machine.observe(task, store)
         )
+    if task.kind in ("partition", "bracket"):
+        from thermorbm.study import work_bracket
+
+        made = work_bracket.partition if task.kind == "partition" else work_bracket.bracket
+        return made(task, store, progress)
     from thermorbm.study import work_estimate
 
     return work_estimate.estimate(task, store)

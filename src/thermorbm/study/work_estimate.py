@@ -113,6 +113,9 @@ def _indicators_of(result: Reduced) -> Values:
     values, found = result.values, Values()
     if result.task.kind == "weights":
         return {"filter_sum_abs_variance": values["filter_sum_abs_variance"], **_correlations(result)}
+    if result.task.kind in ("partition", "bracket"):
+        names = ("entropy_upper_per_spin", "nll_per_spin", "kl_per_spin")
+        return {name: values["bracket"][name] for name in names if name in values.get("bracket", {})}
     n_sites = values["n_sites"]
     if "visible_energy" in values:
         energies = values["visible_energy"]

@@ -27,6 +27,7 @@ LIKELIHOOD_SAMPLES = {"train": 2000, "held_out": 5000}  # each flips every spin
 CHAIN_STEPS = 7  # of the paper's chain from a random hidden layer
 RELAXATION_STEPS = 16
 RELAXATION_CHAINS = 512
+QUALITY_CHAINS, QUALITY_STEPS = 128, 128
 
 Values = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
@@ -196,9 +197,23 @@ def _pair(samples: NDArray[np.float64]) -> tuple[float, float]:
     return estimate.value, estimate.error
 
 
+def _quality(machine: Machine, data: Dataset, task: Task) -> Product:
+    """Long chains of the machine beside held-out data: z-scores, and whether they are in equilibrium."""
+    found = ob.quality(machine, split(data)[1], QUALITY_CHAINS, QUALITY_STEPS, task.parameters["seed"])
+    values: Values = {"verdict": found.verdict, "is_equilibrium": found.is_equilibrium}
+    values |= {"n_chains": found.n_chains, "n_steps": found.n_steps}
+    for name, rows in (("comparisons", found.comparisons), ("starts", found.starts)):
+        values[name] = {
+            row.quantity: {"data": as_dict(row.data), "model": as_dict(row.model), "z_score": row.z_score}
+            for row in rows
+        }
+    return Product(values)
+
+
 PARTS = {
     "likelihood": _likelihood,
     "visible-energy": _visible_energy,
     "hidden": _hidden,
     "generation": _generation,
+    "quality": _quality,
 }

@@ -1,0 +1,86 @@
+"""A path of machines, along an inverse temperature, from independent visible units to the machine itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thermorbm.errors import unknown_name
+from thermorbm.model.layers import Layers
+from thermorbm.model.numerics import log_2cosh
+from thermorbm.model.random_units import sample_units
+from thermorbm.model.work_kernel import hidden_work
+
+STARTS = ("bias", "zero", "mean-field")
+_MEAN_FIELD_STEPS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """At beta the visible energy is -(beta b + (1 - beta) a).v - sum_i ln 2cosh(beta (W v + c)_i).
+
+    At beta = 0 the visible units are independent, in the field a; at beta = 1 they are the machine's. b is
+    the machine's own visible bias. a, b: (n_visible,). With a = 0, beta multiplies the whole energy E(v, h).
+    """
+
+    machine: Layers
+    a: NDArray[Any]
+    b: NDArray[Any]
+
+    @property
+    def log_start(self) -> float:
+        """ln Z at beta = 0, nats."""
+        return self.machine.n_hidden * math.log(2) + float(log_2cosh(self.a).sum())
+
+    def start(self, n: int, state: NDArray[np.uint64]) -> NDArray[Any]:
+        """n independent configurations at beta = 0, in the machine's type. -> (n, n_visible)."""
+        inputs = np.tile(self.a, (n, 1))
+        return sample_units(inputs, state, np.empty_like(inputs))
+
+    def work(
+        self, v: NDArray[Any], x: NDArray[Any], beta: NDArray[np.float64], to_beta: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Visible energy at beta minus that at to_beta, of each row. x: hidden inputs of v. -> (n,)."""
+        work = hidden_work(x, beta, to_beta)
+        if not np.array_equal(self.a, self.b):
+            work += (to_beta - beta) * (v @ (self.b - self.a))
+        return work
+
+    def gibbs(
+        self, v: NDArray[Any], x: NDArray[Any], beta: NDArray[np.float64], state: NDArray[np.uint64]
+    ) -> None:
+        """One step v -> h -> v at beta of each row, in place; x, the hidden inputs of v, is used up."""
+        scale = beta.astype(x.dtype)[:, None]
+        x *= scale
+        y = self.machine.visible_inputs(sample_units(x, state, x))
+        y *= scale
+        if self.a.any():
+            y += (1 - scale) * self.a
+        sample_units(y, state, v)
+
+
+def make_path(machine: Layers, start: str = "bias") -> Path:
+    """The path that starts at the machine's visible bias, at no field, or at a mean-field solution.
+
+    start: "bias" takes a = b, "zero" a = 0; "mean-field" takes the fields b + W^T tanh(c + W m) of naive
+    mean-field theory, which saves rungs where biases rule, and misleads chains where a symmetry is broken.
+    """
+    if start not in STARTS:
+        raise unknown_name("start", start, STARTS)
+    b = machine.visible_inputs(np.zeros((1, machine.n_hidden), dtype=machine.dtype))[0]
+    if start == "mean-field":
+        return Path(machine, _mean_field(machine, b), b)
+    return Path(machine, b if start == "bias" else np.zeros_like(b), b)
+
+
+def _mean_field(machine: Layers, b: NDArray[Any]) -> NDArray[Any]:
+    """Fields of a fixed point of m = tanh(b + W^T tanh(c + W m)), by damped iteration from m = tanh(b)."""
+    m = np.tanh(b)[None]
+    for _ in range(_MEAN_FIELD_STEPS):
+        fields = machine.visible_inputs(np.tanh(machine.hidden_inputs(m)))
+        m = (m + np.tanh(fields)) / 2
+    return np.ascontiguousarray(fields[0])

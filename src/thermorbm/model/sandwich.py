@@ -1,0 +1,155 @@
+"""ln Z between two bounds: chains that anneal from independent units to the machine, and chains back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thermorbm.model.annealing import Anneal, Tick, anneal, effective_number, population, relax
+from thermorbm.model.bennett import Crossing, crossing
+from thermorbm.model.energy import visible_energy
+from thermorbm.model.path import Path
+from thermorbm.model.random_units import generator_state
+
+LIMIT = 4.0  # standard errors
+PADDING = 3.0  # standard errors by which the edges stand back from the bounds
+LEAST_OVERLAP = 5.0  # chains
+_RELAXATION = 0.5  # Gibbs steps per rung
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """How the reverse chains came to their start, and whether it is the machine's equilibrium.
+
+    They anneal from independent units, are copied by weight on the way, and then take n_steps Gibbs steps.
+    families: how many of the first chains have descendants. drift: change of the mean visible energy during
+    those steps, in standard errors. order: forward bound minus reverse bound, in standard errors; well above
+    0 only if the reverse chains did not start in equilibrium.
+    """
+
+    n_steps: int
+    families: int
+    drift: float
+    order: float
+
+    @property
+    def problem(self) -> str | None:
+        if self.order > LIMIT:
+            return f"out of equilibrium: forward bound {self.order:.1f} standard errors above the reverse one"
+        if abs(self.drift) > LIMIT:
+            return f"out of equilibrium: the reverse chains drift by {self.drift:+.1f} standard errors"
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Sandwich:
+    """Both directions along one set of rungs. betas: (n_rungs + 1,), from 0 to 1."""
+
+    betas: NDArray[np.float64]
+    forward: Anneal
+    reverse: Anneal
+    crossing: Crossing
+    equilibrium: Equilibrium
+
+    @property
+    def gap(self) -> float:
+        return self.crossing.reverse.value - self.crossing.forward.value
+
+    @property
+    def lower(self) -> float:
+        bound = self.crossing.forward
+        return min(bound.value - PADDING * bound.error, self.crossing.value.value)
+
+    @property
+    def upper(self) -> float:
+        bound = self.crossing.reverse
+        return max(bound.value + PADDING * bound.error, self.crossing.value.value)
+
+    @property
+    def n_chains(self) -> int:
+        return int(self.forward.works.shape[1])
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of ln w, mean of both directions, that normal ln w of equal worth would have.
+
+        Chains of little weight do not count: those that anneal into a metastable state, say.
+        """
+        worth = [effective_number(run.log_weights) for run in (self.forward, self.reverse)]
+        return float(np.mean(np.sqrt(np.log(self.n_chains / np.array(worth)))))
+
+    @property
+    def ess(self) -> float:
+        return effective_number(self.forward.log_weights)
+
+    @property
+    def overlaps(self) -> bool:
+        return self.crossing.overlap * self.n_chains >= LEAST_OVERLAP
+
+    @property
+    def error(self) -> float:
+        """Of Bennett's value: bootstrap, or that of a uniform guess between the bounds where it is blind."""
+        found = self.crossing.value.error
+        return found if self.overlaps else max(found, abs(self.gap) / math.sqrt(12))
+
+
+def sandwich(
+    path: Path,
+    betas: NDArray[np.float64],
+    n_chains: int,
+    seed: np.random.SeedSequence,
+    progress: Progress | None = None,
+) -> Sandwich:
+    """n_chains forward, as many back, and as many before them that find the equilibrium to start from."""
+    seeds = seed.spawn(4)
+    n_rungs = len(betas) - 1
+    n_steps = max(1, int(_RELAXATION * n_rungs))
+    tick = ticker(progress, "partition function", 3 * n_rungs + n_steps)
+    state = generator_state(seeds[0])
+    forward = anneal(path, betas, path.start(n_chains, state), state, tick)
+    v, families, drift = _equilibrium(path, betas, n_chains, n_steps, seeds[1], tick)
+    reverse = anneal(path, betas[::-1], v, generator_state(seeds[2]), tick)
+    found = crossing(forward.log_weights, reverse.log_weights, np.random.default_rng(seeds[3]))
+    error = float(np.hypot(found.forward.error, found.reverse.error))
+    order = (found.forward.value - found.reverse.value) / error if error else 0.0
+    return Sandwich(betas, forward, reverse, found, Equilibrium(n_steps, families, drift, order))
+
+
+def _equilibrium(
+    path: Path,
+    betas: NDArray[np.float64],
+    n_chains: int,
+    n_steps: int,
+    seed: np.random.SeedSequence,
+    tick: Tick,
+) -> tuple[NDArray[Any], int, float]:
+    """Configurations of the machine, the number of families among them, their drift in standard errors."""
+    moves, copies = seed.spawn(2)
+    state = generator_state(moves)
+    v = path.start(n_chains, state)
+    families = population(path, betas, v, state, np.random.default_rng(copies), tick)
+    before = visible_energy(path.machine, v)
+    relax(path, v, n_steps, state, tick)
+    change = visible_energy(path.machine, v) - before
+    error = float(change.std(ddof=1) / np.sqrt(n_chains))
+    return v, len(np.unique(families)), float(change.mean() / error) if error else 0.0
+
+
+def ticker(progress: Progress | None, stage: str, total: int) -> Tick:
+    """Counts up to total, and tells progress about once per hundredth."""
+    done, step = 0, max(1, total // 100)
+
+    def tick() -> None:
+        nonlocal done
+        done += 1
+        if progress and (done % step == 0 or done == total):
+            progress(stage, done, total)
+
+    return tick

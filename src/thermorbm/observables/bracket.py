@@ -1,0 +1,103 @@
+"""The entropy of configurations between two edges: pseudo-entropy below, a machine's likelihood above."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thermorbm.dataset import Dataset
+from thermorbm.errors import InputError
+from thermorbm.model import LogPartition, Machine
+from thermorbm.model.sandwich import Progress
+from thermorbm.observables.configurations import required_lattice
+from thermorbm.observables.likelihood import pseudo_entropies
+from thermorbm.stats import Estimate, mean_estimate
+
+NO_LOWER_EDGE = "no Hamiltonian is known, and L~ of an imperfect machine lies above S~ and bounds nothing"
+
+
+@dataclass(frozen=True)
+class EntropyBracket:
+    """S~ <= S <= upper, nats per spin, with standard errors.
+
+    lower: S~, the mean of -sum ln p_T(s_i | rest) of the Hamiltonian; None where it is not known. upper: the
+    bound from chains that start at the configurations, which holds in expectation whatever ln Z is, or nll
+    where ln Z is exact. nll: the negative log-likelihood with ln Z of the machine, whose error is included;
+    it is too small if ln Z is.
+    free_energy: F = E - T S with the upper edge as S, in units of J per spin, so a lower bound; None without
+    a Hamiltonian. kl_bound: nll - lower, which the relative entropy of data and machine, nll - S, does not
+    exceed. n_samples: held-out configurations.
+    """
+
+    lower: Estimate | None
+    upper: Estimate
+    nll: Estimate
+    kl_bound: Estimate | None
+    free_energy: Estimate | None
+    n_samples: int
+    lower_problem: str | None
+
+
+def entropy_bracket(
+    machine: Machine,
+    held_out: Dataset,
+    log_partition: LogPartition,
+    seed: int = 0,
+    hamiltonian: bool = True,
+    progress: Progress | None = None,
+) -> EntropyBracket:
+    """Both edges from configurations that training has not seen.
+
+    hamiltonian: whether the configurations follow the Ising model of their lattice at their temperature.
+    """
+    if held_out.n_sites != machine.n_visible:
+        raise InputError("data", f"{held_out.n_sites} sites", f"of {machine.n_visible}, like the machine")
+    if len(held_out) < 2:
+        raise InputError("data", f"{len(held_out)} configuration", "two or more, for an error")
+    n, v = held_out.n_sites, held_out.spins()
+    nll = upper = negative_log_likelihood(machine, held_out, log_partition)
+    if log_partition.method != "exact":
+        bound = machine.entropy_upper_bound(v, seed, betas=log_partition.betas, progress=progress)
+        upper = _scaled(bound, 1 / n)
+    known = hamiltonian and held_out.lattice is not None and held_out.temperature is not None
+    lower = mean_estimate(pseudo_entropies(held_out) / n) if known else None
+    return EntropyBracket(
+        lower=lower,
+        upper=upper,
+        nll=nll,
+        kl_bound=None
+        if lower is None
+        else Estimate(nll.value - lower.value, math.hypot(nll.error, lower.error)),
+        free_energy=_free_energy(held_out, upper) if known else None,
+        n_samples=len(held_out),
+        lower_problem=None if known else NO_LOWER_EDGE,
+    )
+
+
+def negative_log_likelihood(machine: Machine, held_out: Dataset, log_partition: LogPartition) -> Estimate:
+    """<visible energy> + ln Z, nats per spin; its error joins that of the mean and that of ln Z."""
+    energy = mean_estimate(_visible_energies(machine, held_out))
+    n = machine.n_visible
+    return Estimate(
+        (energy.value + log_partition.value) / n, math.hypot(energy.error, log_partition.error) / n
+    )
+
+
+def _visible_energies(machine: Machine, data: Dataset) -> NDArray[np.float64]:
+    return np.concatenate([machine.visible_energy(v) for v in data.blocks()])
+
+
+def _free_energy(data: Dataset, entropy: Estimate) -> Estimate:
+    """E - T S per spin, in units of J."""
+    lattice, temperature = required_lattice(data), data.temperature
+    assert temperature is not None
+    energy = mean_estimate(np.concatenate([lattice.energy(v) for v in data.blocks()]) / data.n_sites)
+    error = math.hypot(energy.error, temperature * entropy.error)
+    return Estimate(energy.value - temperature * entropy.value, error)
+
+
+def _scaled(estimate: Estimate, factor: float) -> Estimate:
+    return Estimate(factor * estimate.value, factor * estimate.error)

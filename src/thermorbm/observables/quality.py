@@ -1,0 +1,148 @@
+"""Does a machine generate what it was trained on, and does it do so in equilibrium?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thermorbm.dataset import Dataset
+from thermorbm.errors import InputError
+from thermorbm.lattice import Lattice
+from thermorbm.model import Machine
+from thermorbm.model.random_units import Seed, seed_sequence
+from thermorbm.model.units import row_blocks
+from thermorbm.observables.distances import shells, translation_average
+from thermorbm.stats import Estimate, mean_estimate, variance_estimate
+
+LIMIT = 4.0  # standard errors
+N_CHAINS, N_STEPS = 256, 256
+
+Series = Mapping[str, NDArray[np.float64]]
+Move = Callable[[NDArray[Any], int, np.random.SeedSequence], NDArray[np.int8]]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One quantity of the data and of the machine's chains at their end."""
+
+    quantity: str
+    data: Estimate
+    model: Estimate
+
+    @property
+    def z_score(self) -> float:
+        """model - data in standard errors of the difference."""
+        distance = self.model.value - self.data.value
+        error = math.hypot(self.model.error, self.data.error)
+        return 0.0 if distance == 0 else float(np.divide(distance, error))
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Chains of a machine from random starts, after n_steps, beside the data.
+
+    comparisons: per spin, `joint_energy`, the machine's own <E(v, h)> given v in nats, |m|, and with
+    a lattice energy, two-point correlations, and heat capacity if T is known. starts: the same chains beside
+    ones that began at the data, which stand there as "data"; they agree if n_steps are enough to forget.
+    """
+
+    comparisons: tuple[Comparison, ...]
+    starts: tuple[Comparison, ...]
+    n_chains: int
+    n_steps: int
+
+    @property
+    def is_equilibrium(self) -> bool:
+        return self.verdict == "equilibrium"
+
+    @property
+    def verdict(self) -> str:
+        """Whether chains forget their start, and keep what training in equilibrium makes equal.
+
+        At the maximum of the likelihood <E(v, h)> of data and model are the same, whatever the machine can
+        represent: its gradient along all parameters together is their difference. Other quantities may
+        differ because there are too few hidden units.
+        """
+        apart = [item.quantity for item in self.starts if abs(item.z_score) > LIMIT]
+        if apart:
+            return f"out of equilibrium: chains from data and from random spins differ in {', '.join(apart)}"
+        energy = next(item for item in self.comparisons if item.quantity == "joint_energy")
+        if abs(energy.z_score) > LIMIT:
+            return f"out of equilibrium: chains leave the data's joint energy by {energy.z_score:+.1f} errors"
+        return "equilibrium"
+
+
+def quality(
+    machine: Machine,
+    data: Dataset,
+    n_chains: int = N_CHAINS,
+    n_steps: int = N_STEPS,
+    seed: Seed = 0,
+    move: Move | None = None,
+) -> Quality:
+    """Runs n_chains from random spins and as many from the data, and compares them with all the data.
+
+    move(v, steps, seed) advances chains, by default plain Gibbs steps; `lambda v, k, s:
+    machine.temper(v, k, s).v[0]` tempers them.
+    """
+    if data.n_sites != machine.n_visible:
+        raise InputError("data", f"{data.n_sites} sites", f"of {machine.n_visible}, like the machine")
+    if n_chains < 2 or n_steps < 1 or len(data) < 2:
+        got = n_chains, n_steps, len(data)
+        raise InputError("chains, steps and configurations", got, ">= 2, >= 1 and >= 2")
+    draw, *seeds = seed_sequence(seed).spawn(3)
+    spins = np.random.default_rng(draw).choice(np.array([-1, 1], np.int8), (n_chains, data.n_sites))
+    some = data.select(np.arange(n_chains) * len(data) // n_chains).spins()
+    forward = machine.gibbs if move is None else move
+    ends = [forward(start, n_steps, s) for start, s in zip((spins, some), seeds, strict=True)]
+    truth = np.concatenate(list(data.blocks()))
+    known, model, from_data = (_estimates(_series(machine, v, data.lattice), data) for v in (truth, *ends))
+    return Quality(_compared(known, model), _compared(from_data, model), n_chains, n_steps)
+
+
+def _series(machine: Machine, v: NDArray[np.int8], lattice: Lattice | None) -> Series:
+    """Quantities of each configuration, (n,) each, per spin."""
+    found = {
+        "joint_energy": _joint_energy(machine, v) / v.shape[1],
+        "abs_magnetization": np.abs(v.mean(axis=1, dtype=np.float64)),
+    }
+    if lattice is None:
+        return found
+    found["energy"] = lattice.energy(v) / v.shape[1]
+    bins = shells(lattice)
+    curves = bins.average(translation_average(lattice, v.astype(np.float64)))
+    for distance in _distances(lattice):
+        found[f"correlation_r{distance}"] = curves[:, int(np.argmin(np.abs(bins.distances - distance)))]
+    return found
+
+
+def _joint_energy(machine: Machine, v: NDArray[np.int8]) -> NDArray[np.float64]:
+    """Mean of E(v, h) over h given v, total in nats. (n, n_visible) -> (n,)."""
+    energies = np.empty(len(v))
+    for rows in row_blocks(len(v), machine.width):
+        x = machine.hidden_inputs(v[rows]).astype(np.float64)
+        energies[rows] = -machine.visible_field(v[rows]) - (x * np.tanh(x)).sum(axis=1)
+    return energies
+
+
+def _distances(lattice: Lattice) -> list[int]:
+    """Two steps, and a quarter of the shortest side if that is further; one step is the energy itself."""
+    return sorted({2, max(2, min(lattice.shape) // 4)})
+
+
+def _estimates(series: Series, data: Dataset) -> dict[str, Estimate]:
+    """Means, and the heat capacity where energy and temperature are known."""
+    found = {name: mean_estimate(values) for name, values in series.items()}
+    if "energy" in series and data.temperature is not None:
+        variance, factor = variance_estimate(series["energy"]), data.n_sites / data.temperature**2
+        found["heat_capacity"] = Estimate(factor * variance.value, factor * variance.error)
+    return found
+
+
+def _compared(data: Mapping[str, Estimate], model: Mapping[str, Estimate]) -> tuple[Comparison, ...]:
+    return tuple(Comparison(name, data[name], model[name]) for name in data)

@@ -1,0 +1,83 @@
+"""Tasks that bracket the entropy: ln Z of a machine, and the edges at each temperature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thermorbm import observables as ob
+from thermorbm.model import RBM, LogPartition
+from thermorbm.observables import EntropyBracket
+from thermorbm.stats import Estimate
+from thermorbm.study.store import Product, Store
+from thermorbm.study.tasks import Task
+from thermorbm.study.thermal import as_dict, exact_values
+from thermorbm.study.work import Progress
+from thermorbm.study.work_data import split
+
+EXACT_UNITS = 16  # a layer as small as this is summed over
+WIDTH_PER_SPIN, LEAST_WIDTH = 0.004, 1.0  # nats
+MOST_RUNGS = 512
+
+Values = dict[str, Any]
+
+
+def partition(task: Task, store: Store, progress: Progress) -> Product:
+    """ln Z of a machine, total in nats, how it was found and what speaks against it; its rungs as array."""
+    found = _log_partition(store.machine(task.inputs[0]), task.parameters["seed"], progress)
+    arrays = {} if found.betas is None else {"betas": found.betas}
+    return Product(found.to_dict(), arrays)
+
+
+def _log_partition(machine: RBM, seed: int, progress: Progress) -> LogPartition:
+    if min(machine.n_visible, machine.n_hidden) <= EXACT_UNITS:
+        return machine.log_partition("exact")
+    return machine.log_partition(
+        "ais",
+        seed=seed,
+        width=max(LEAST_WIDTH, WIDTH_PER_SPIN * machine.n_visible),
+        most_rungs=MOST_RUNGS,
+        progress=lambda stage, done, total: progress(done / total),
+    )
+
+
+def bracket(task: Task, store: Store, progress: Progress) -> Product:
+    """S~ <= S <= upper edge per spin of held-out configurations, with the likelihood beside them."""
+    machine, data = store.machine(task.inputs[0]), store.dataset(task.inputs[1])
+    known = store.reduced(task.inputs[2])
+    fields = {key: known.values[key] for key in ("value", "error", "lower", "upper", "method", "verdict")}
+    log_partition = LogPartition(**fields, betas=known.arrays.get("betas"))
+    is_ising = task.parameters["hamiltonian"] == "ising"
+    _, held_out = split(data)
+    found = ob.entropy_bracket(
+        machine,
+        held_out,
+        log_partition,
+        task.parameters["seed"],
+        is_ising,
+        lambda stage, done, total: progress(done / total),
+    )
+    truth = None
+    if found.lower is not None and data.lattice is not None and data.temperature is not None:
+        truth = exact_values(data.lattice, data.temperature)
+    return Product({"bracket": _values(found, truth), "n_sites": data.n_sites})
+
+
+def _values(found: EntropyBracket, truth: Values | None) -> Values:
+    """Estimates per spin; KL of data and machine where the exact entropy of this lattice is known."""
+    values: Values = {
+        "entropy_upper_per_spin": as_dict(found.upper),
+        "nll_per_spin": as_dict(found.nll),
+        "lower_problem": found.lower_problem,
+        "n_samples": found.n_samples,
+    }
+    for name, estimate in (
+        ("entropy_lower_per_spin", found.lower),
+        ("kl_bound_per_spin", found.kl_bound),
+        ("free_energy_lower_per_spin", found.free_energy),
+    ):
+        if estimate is not None:
+            values[name] = as_dict(estimate)
+    if truth is not None and truth["source"] == "kaufman":
+        difference = Estimate(found.nll.value - truth["entropy_per_spin"], found.nll.error)
+        values["kl_per_spin"] = as_dict(difference)
+    return values
