@@ -93,7 +93,34 @@ def test_train_passes_every_option_on(monkeypatch):
         "precision": "fp32",
         "device": "cpu",
         "threads": 2,
+        "model": "dense",
+        "filters": None,
+        "kernel": None,
     }
+
+
+def test_a_symmetric_machine_from_training_to_new_configurations(capsys, tmp_path):
+    options = "--filters 2 --kernel 2 --epochs 1 --seed 1 --zero-bias --json -o sym.h5"
+    assert run(["train", "data.h5", "--model", "symmetric", *options.split()]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert made["n_hidden"] == 2 * made["n_visible"]
+    machine = thermorbm.load_machine("sym.h5")
+    assert (machine.n_filters, machine.window) == (2, (2, 2))
+    assert run(["analyse", "sym.h5", "data.h5", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    expected = machine.pseudo_likelihood(Dataset.load("data.h5").spins()).mean() / machine.n_visible
+    assert found["pseudo_likelihood_per_spin"]["value"] == pytest.approx(expected)
+    assert run(["generate", "sym.h5", "-n", "10", "--steps", "2", "-o", "new.h5"]) == 0
+    assert len(Dataset.load("new.h5")) == 10
+
+
+def test_bad_symmetric_machines(capsys):
+    train = ["train", "data.h5", "-o", "r.h5", "--model", "symmetric"]
+    assert "filters must be a whole number >= 1, got 0" in refused(capsys, [*train, "--filters", "0"])
+    assert "kernel must be at most the shortest side" in refused(capsys, [*train, "--kernel", "99"])
+    assert "n_hidden must be left out" in refused(capsys, [*train, "--hidden", "9"])
+    Dataset.from_spins(Dataset.load("data.h5").spins()).save("bare.h5")
+    assert "periodic lattice" in refused(capsys, ["train", "bare.h5", *train[2:]])
 
 
 @pytest.mark.parametrize(("options", "n", "held_out"), [([], 360, 40), (["--hold-out", "7"], 393, 7)])
@@ -145,7 +172,9 @@ def test_bad_options_of_train(capsys, changes, named):
 
 
 def test_data_that_cannot_be_trained_on(capsys, machine):
-    assert "Missing option '--hidden'" in refused(capsys, ["train", "data.h5", "-o", "r.h5"])
+    assert "--hidden must be the number of hidden units" in refused(
+        capsys, ["train", "data.h5", "-o", "r.h5"]
+    )
     bad = ["train", "absent.h5", "--hidden", "5", "-o", "r.h5"]
     assert "absent.h5: cannot be read" in refused(capsys, bad)
     bad[1] = "rbm.h5"
@@ -266,7 +295,7 @@ def test_analyse(capsys):
 
 @pytest.mark.usefixtures("machine")
 def test_bad_analyses(capsys):
-    assert "data.h5: is a dataset file; a rbm file is wanted" in refused(
+    assert "data.h5: is a dataset file; a machine is wanted" in refused(
         capsys, ["analyse", "data.h5", "rbm.h5"]
     )
     assert "absent.h5: cannot be read" in refused(capsys, ["analyse", "rbm.h5", "absent.h5"])

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from thermorbm.dataset import Dataset
     from thermorbm.lattice import Lattice
     from thermorbm.machines import generate, hold_out
-    from thermorbm.model import RBM
+    from thermorbm.model import RBM, SymmetricRBM, load_machine
     from thermorbm.training import Recipe, train
 
 __all__ = [
@@ -18,11 +18,13 @@ __all__ = [
     "Dataset",
     "Lattice",
     "Recipe",
+    "SymmetricRBM",
     "analyse",
     "bracket_entropy",
     "exact",
     "generate",
     "hold_out",
+    "load_machine",
     "sample",
     "train",
 ]
@@ -33,10 +35,12 @@ _HOMES = {
     "Lattice": "thermorbm.lattice",
     "RBM": "thermorbm.model",
     "Recipe": "thermorbm.training",
+    "SymmetricRBM": "thermorbm.model",
     "analyse": "thermorbm.analysis",
     "bracket_entropy": "thermorbm.analysis",
     "generate": "thermorbm.machines",
     "hold_out": "thermorbm.machines",
+    "load_machine": "thermorbm.model",
     "sample": "thermorbm.api",
     "train": "thermorbm.training",
 }

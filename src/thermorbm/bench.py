@@ -14,6 +14,7 @@ from thermorbm.dataset import Dataset
 from thermorbm.lattice import Lattice
 from thermorbm.sampling.blocks import MetropolisBlock
 from thermorbm.sampling.metropolis import REFUSAL_PROBABILITY
+from thermorbm.training.design import DenseDesign
 from thermorbm.training.devices import choose_precision, torch_threads
 from thermorbm.training.recipe import RECIPES
 from thermorbm.training.trainer import Trainer
@@ -73,7 +74,8 @@ def training_update(n_hidden: int) -> Callable[[], object]:
     rng, cpu = np.random.default_rng(0), torch.device("cpu")
     packed = rng.integers(0, 256, (BATCH * UPDATES_PER_EPOCH, N_VISIBLE // 8), dtype=np.uint8)
     data = Dataset(packed, n_sites=N_VISIBLE)
-    return Trainer(data, n_hidden, RECIPES["paper"], 0, cpu, choose_precision("auto", cpu)).step
+    design = DenseDesign(n_hidden, N_VISIBLE)
+    return Trainer(data, design, RECIPES["paper"], 0, cpu, choose_precision("auto", cpu)).step
 
 
 def products_update(n_hidden: int) -> Callable[[], object]:

@@ -11,6 +11,7 @@ from thermorbm import Dataset
 from thermorbm.training import Recipe
 from thermorbm.training.chains import DataChains, PersistentChains
 from thermorbm.training.dense import DenseLayers
+from thermorbm.training.design import DenseDesign
 from thermorbm.training.trainer import Trainer
 from thermorbm.training.units import KernelUnits, TorchUnits
 
@@ -135,7 +136,9 @@ def test_a_step_of_the_trainer_is_the_rate_times_the_expected_update(persistent,
     recipe = Recipe(
         "one step", 0.5, 1, batch_size=N, gibbs_steps=steps, persistent=persistent, zero_bias=zero_bias
     )
-    trainer = Trainer(Dataset.from_spins(data), truth.n_h, recipe, 8, CPU, torch.float32)
+    trainer = Trainer(
+        Dataset.from_spins(data), DenseDesign(truth.n_h, truth.n_v), recipe, 8, CPU, torch.float32
+    )
     state = trainer.state() | {f"parameter.{name}": a for name, a in layers.arrays().items()}
     if persistent:
         state["chains.chains"] = draws(truth)

@@ -11,6 +11,7 @@ from thermorbm import Dataset, Lattice
 from thermorbm.errors import InputError
 from thermorbm.training import Recipe, train
 from thermorbm.training import trainer as trainer_module
+from thermorbm.training.design import glorot_normal
 from thermorbm.training.monitor import TOLERANCE
 from thermorbm.training.origin import data_hash, mean_abs_magnetization
 from thermorbm.training.units import TorchUnits
@@ -89,7 +90,7 @@ def test_scoring_does_not_change_the_path(coins, many_records):
 
 
 def test_the_start_is_glorot_normal():
-    weights = trainer_module.glorot_normal(300, 700, np.random.SeedSequence(1))
+    weights = glorot_normal(300, 700, np.random.SeedSequence(1))
     assert (weights["b"] == 0).all()
     assert (weights["c"] == 0).all()
     W, variance = weights["W"], 2 / 1000

@@ -58,7 +58,7 @@ def generate(
     from thermorbm.storage import check_target
 
     check_target(output, overwrite=force)
-    rbm = thermorbm.RBM.load(machine)
+    rbm = thermorbm.load_machine(machine)
     given = None if data is None else thermorbm.Dataset.load(data)
     made = thermorbm.generate(rbm, n_samples, start, steps, seed, p_h=p_h, data=given)
     made.save(output)
@@ -89,7 +89,7 @@ def analyse(
     """
     import thermorbm
 
-    rbm, data = thermorbm.RBM.load(machine), thermorbm.Dataset.load(file)
+    rbm, data = thermorbm.load_machine(machine), thermorbm.Dataset.load(file)
     with progress() as report:
         found = thermorbm.analyse(rbm, data, max_samples, seed, report).to_dict()
         if not no_bracket:

@@ -28,10 +28,22 @@ if TYPE_CHECKING:
 @app.command(epilog=EPILOG)
 def train(
     file: DataArgument,
-    n_hidden: Annotated[
-        int, typer.Option("--hidden", parser=whole_number, metavar="N", help="Number of hidden units.")
-    ],
     output: OutputOption,
+    n_hidden: Annotated[
+        int | None,
+        typer.Option("--hidden", parser=whole_number, metavar="N", help="Hidden units of a dense machine."),
+    ] = None,
+    model: Annotated[str, typer.Option("--model", metavar="NAME", help="dense or symmetric.")] = "dense",
+    filters: Annotated[
+        int | None,
+        typer.Option(
+            "--filters", parser=whole_number, metavar="N", help="Filters of a symmetric machine; default 4."
+        ),
+    ] = None,
+    kernel: Annotated[
+        int | None,
+        typer.Option("--kernel", parser=whole_number, metavar="K", help="Their side in sites; default 3."),
+    ] = None,
     recipe: Annotated[str, typer.Option("--recipe", metavar="NAME", help="fast or paper.")] = "fast",
     epochs: Annotated[
         int | None,
@@ -73,6 +85,9 @@ def train(
 ) -> int:
     """Train a restricted Boltzmann machine on a dataset.
 
+    A dense machine has --hidden units that see every spin. A symmetric one has the same few small filters at
+    every site of the periodic lattice.
+
     Ends with a verdict: converged, not converged or diverged. The drift is by how much L~ per spin would
     still change if training went on for as long again. With --checkpoint the same command continues a run
     that was interrupted, bit by bit.
@@ -81,11 +96,14 @@ def train(
     Examples:
       thermorbm train data.h5 --hidden 400 -o rbm.h5
       thermorbm train data.h5 --hidden 400 --recipe paper --epochs 100 --checkpoint run.h5 -o rbm.h5
+      thermorbm train data.h5 --model symmetric --filters 4 --kernel 3 -o rbm.h5
     """
     import thermorbm
     from thermorbm.machines import training_summary
     from thermorbm.storage import check_target
 
+    if model == "dense" and n_hidden is None:
+        raise InputError("--hidden", None, "the number of hidden units", "or choose --model symmetric")
     check_target(output, overwrite=force)
     if checkpoint is not None and checkpoint.resolve() == output.resolve():
         raise InputError("--checkpoint", str(checkpoint), "another file than the output")
@@ -104,6 +122,9 @@ def train(
             threads=threads,
             checkpoint=checkpoint,
             progress=report,
+            model=model,
+            filters=filters,
+            kernel=kernel,
             **({"zero_bias": True} if zero_bias else {}),
         )
     result.rbm.save(output)

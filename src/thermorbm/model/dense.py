@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from thermorbm.errors import FileError, InputError
 from thermorbm.model import flips
-from thermorbm.model.machine import Machine
+from thermorbm.model.machine import Machine, read_machine
+from thermorbm.model.parameters import checked_provenance, floating_type, parameter
 from thermorbm.model.units import real_array
-from thermorbm.storage import read_hdf5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,12 +39,12 @@ class RBM(Machine):
         weights = real_array("W", W)
         if weights.ndim != 2 or 0 in weights.shape:
             raise InputError("W", weights.shape, "an array of shape (n_hidden, n_visible), both >= 1")
-        dtype = np.dtype(np.float32 if weights.dtype == np.float32 else np.float64)
+        dtype = floating_type(weights)
         n_hidden, n_visible = weights.shape
-        object.__setattr__(self, "W", _parameter("W", weights, weights.shape, dtype))
-        object.__setattr__(self, "b", _parameter("b", b, (n_visible,), dtype))
-        object.__setattr__(self, "c", _parameter("c", c, (n_hidden,), dtype))
-        object.__setattr__(self, "provenance", _provenance(provenance))
+        object.__setattr__(self, "W", parameter("W", weights, weights.shape, dtype))
+        object.__setattr__(self, "b", parameter("b", b, (n_visible,), dtype))
+        object.__setattr__(self, "c", parameter("c", c, (n_hidden,), dtype))
+        object.__setattr__(self, "provenance", checked_provenance(provenance))
 
     def __repr__(self) -> str:
         return f"RBM(n_hidden={self.n_hidden}, n_visible={self.n_visible}, {self.dtype})"
@@ -53,7 +52,7 @@ class RBM(Machine):
     @classmethod
     def load(cls, path: str | Path) -> RBM:
         """Reads a file of `save`; an altered or foreign file raises FileError."""
-        arrays, metadata = read_hdf5(path, cls.kind)
+        arrays, metadata = read_machine(path, cls.kind)
         if not {"W", "b", "c"} <= arrays.keys():
             raise FileError(path, f"holds {sorted(arrays)}", "an rbm file holds W, b and c")
         return cls(arrays["W"], arrays["b"], arrays["c"], metadata.get("provenance"))
@@ -115,23 +114,3 @@ class RBM(Machine):
             raise InputError("units", units.shape, f"an array of shape (n, {width})")
         wider = units.dtype if units.dtype.kind == "f" else self.dtype
         return units.astype(np.result_type(wider, self.dtype), copy=False)
-
-
-def _parameter(name: str, values: ArrayLike, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-    given = real_array(name, values)
-    if given.shape != shape:
-        raise InputError(name, given.shape, f"an array of shape {shape}")
-    with np.errstate(over="ignore"):  # what does not fit becomes infinite and is refused below
-        array = np.array(given, dtype=dtype, order="C")
-    wrong = ~np.isfinite(array)
-    if wrong.any():
-        raise InputError(name, given[wrong][0].item(), "an array of finite numbers")
-    array.setflags(write=False)
-    return array
-
-
-def _provenance(given: Mapping[str, Any] | None) -> dict[str, Any]:
-    try:
-        return dict(json.loads(json.dumps(dict(given or {}))))
-    except (TypeError, ValueError):
-        raise InputError("provenance", given, "a mapping that JSON can hold") from None

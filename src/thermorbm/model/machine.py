@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from thermorbm.errors import unknown_name
+from thermorbm.errors import FileError, unknown_name
 from thermorbm.model import energy, entropy_bound, gibbs, partition, pseudo_likelihood, tempering
 from thermorbm.model.layers import Layers
 from thermorbm.model.random_units import Seed, generator_state, seed_sequence
 from thermorbm.model.units import as_units, same_rows, whole_number
 from thermorbm.stats import Estimate
-from thermorbm.storage import write_hdf5
+from thermorbm.storage import read_hdf5, read_kind, write_hdf5
+
+KINDS = ("rbm", "symmetric-rbm")
 
 
 class Machine(Layers):
@@ -108,12 +110,25 @@ class Machine(Layers):
         """ln p(v) = -visible energy - ln Z, with the exact ln Z. -> (n,)."""
         return -self.visible_energy(v) - self.log_partition().value
 
+    @property
+    def stored(self) -> dict[str, NDArray[Any]]:
+        """The arrays that its file holds."""
+        return self.parameters
+
     def save(self, path: str | Path) -> None:
         """Writes the machine and its provenance to one checksummed HDF5 file."""
-        write_hdf5(path, self.kind, self.parameters, {"provenance": dict(self.provenance)})
+        write_hdf5(path, self.kind, self.stored, {"provenance": dict(self.provenance)})
 
     def _visible(self, v: ArrayLike) -> NDArray[Any]:
         return as_units("v", v, self.n_visible)
 
     def _hidden(self, h: ArrayLike) -> NDArray[Any]:
         return as_units("h", h, self.n_hidden)
+
+
+def read_machine(path: str | Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Arrays and metadata of a machine's file; one of another kind of machine is refused with a remedy."""
+    found = read_kind(path)
+    if found != kind and found in KINDS:
+        raise FileError(path, f"is a {found} file, not a {kind} file", "read it with thermorbm.load_machine")
+    return read_hdf5(path, kind)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from thermorbm.dataset import Dataset
 from thermorbm.errors import FileError
-from thermorbm.model import RBM
+from thermorbm.model import Machine, load_machine
 from thermorbm.study.reduced import Reduced, read_reduced, write_reduced
 from thermorbm.study.rundir import RunDirectory
 from thermorbm.study.tasks import Task
@@ -32,7 +32,7 @@ class Product:
 
     values: Mapping[str, Any]
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    large: Dataset | RBM | None = None
+    large: Dataset | Machine | None = None
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class Store:
     def dataset(self, task_id: str) -> Dataset:
         return self._read(task_id, lambda: Dataset.load(self.directory.large(task_id)))
 
-    def machine(self, task_id: str) -> RBM:
-        return self._read(task_id, lambda: RBM.load(self.directory.large(task_id)))
+    def machine(self, task_id: str) -> Machine:
+        return self._read(task_id, lambda: load_machine(self.directory.large(task_id)))
 
     def reduced(self, task_id: str) -> Reduced:
         return self._read(task_id, lambda: read_reduced(self.directory.reduced(task_id)))

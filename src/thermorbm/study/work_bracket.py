@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from thermorbm import observables as ob
-from thermorbm.model import RBM, LogPartition
+from thermorbm.model import LogPartition, Machine
 from thermorbm.observables import EntropyBracket
 from thermorbm.stats import Estimate
 from thermorbm.study.store import Product, Store
@@ -28,7 +28,7 @@ def partition(task: Task, store: Store, progress: Progress) -> Product:
     return Product(found.to_dict(), arrays)
 
 
-def _log_partition(machine: RBM, seed: int, progress: Progress) -> LogPartition:
+def _log_partition(machine: Machine, seed: int, progress: Progress) -> LogPartition:
     if min(machine.n_visible, machine.n_hidden) <= EXACT_UNITS:
         return machine.log_partition("exact")
     return machine.log_partition(

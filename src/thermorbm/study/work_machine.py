@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from thermorbm import observables as ob
 from thermorbm.dataset import Dataset
 from thermorbm.lattice import Lattice
-from thermorbm.model import RBM
+from thermorbm.model import Machine
 from thermorbm.observables.weights import hidden_bias, visible_bias
 from thermorbm.stats import Estimate, mean_estimate, variance_estimate
 from thermorbm.study.store import Product, Store
@@ -59,7 +59,7 @@ def weights(task: Task, store: Store) -> Product:
     return Product(values, arrays)
 
 
-def _domains(machine: RBM, lattice: Lattice) -> Values:
+def _domains(machine: Machine, lattice: Lattice) -> Values:
     """Share of a filter's sites in its largest domain of one sign: mean over filters, and their spread."""
     shares = ob.largest_domains(machine, lattice)
     return {
@@ -75,7 +75,7 @@ def _moments(found: ob.Distribution) -> Values:
     return {name: getattr(found, name) for name in names}
 
 
-def _on_the_lattice(machine: RBM, lattice: Lattice, everything: bool) -> Arrays:
+def _on_the_lattice(machine: Machine, lattice: Lattice, everything: bool) -> Arrays:
     """The inverse-filter correlation, the first filters, and all of them in 255 steps if asked for."""
     curve = ob.inverse_filter_correlation(machine, lattice)
     shown = ob.wrap_filters(machine, lattice, range(min(FILTERS_SHOWN, machine.n_hidden)))
@@ -101,7 +101,7 @@ def observe(task: Task, store: Store) -> Product:
     return Product(values, arrays)
 
 
-def _likelihood(machine: RBM, data: Dataset, task: Task) -> Product:
+def _likelihood(machine: Machine, data: Dataset, task: Task) -> Product:
     """L~ per spin in nats and the cross entropy per unit, of held-out and of training configurations."""
     seed, values = task.parameters["seed"], {}
     for name, part in zip(("train", "held_out"), split(data), strict=True):
@@ -118,7 +118,7 @@ def _scaled(estimate: Estimate, factor: float) -> Estimate:
     return Estimate(factor * estimate.value, factor * estimate.error)
 
 
-def _visible_energy(machine: RBM, data: Dataset, task: Task) -> Product:
+def _visible_energy(machine: Machine, data: Dataset, task: Task) -> Product:
     """Mean and variance of the visible energy, totals in nats, and of the paper's approximations to it."""
     parts = {
         name: ob.visible_energies(machine, part)
@@ -137,7 +137,7 @@ def _mean_and_variance(energies: NDArray[np.float64]) -> Values:
     return {"mean": as_dict(mean_estimate(energies)), "variance": as_dict(variance_estimate(energies))}
 
 
-def _hidden(machine: RBM, data: Dataset, task: Task) -> Product:
+def _hidden(machine: Machine, data: Dataset, task: Task) -> Product:
     """The hidden magnetisation m_h, the sign rule of table 1, and some hidden layers as pictures."""
     encoding = ob.hidden_encoding(machine, data, task.parameters["seed"])
     found = ob.hidden_magnetization_histogram(encoding.magnetization, machine.n_hidden)
@@ -159,7 +159,7 @@ def _hidden(machine: RBM, data: Dataset, task: Task) -> Product:
     return Product(values, arrays)
 
 
-def _generation(machine: RBM, data: Dataset, task: Task) -> Product:
+def _generation(machine: Machine, data: Dataset, task: Task) -> Product:
     """Averages of new configurations from several kinds of hidden starts, and how chains relax from two."""
     m = float(np.abs(ob.configuration_series(data).magnetization).mean())
     seeds = np.random.SeedSequence(task.parameters["seed"]).generate_state(8).tolist()
@@ -192,7 +192,7 @@ def _starts(
     return starts
 
 
-def _relaxation(machine: RBM, data: Dataset, p_h: float, seed: int) -> Arrays:
+def _relaxation(machine: Machine, data: Dataset, p_h: float, seed: int) -> Arrays:
     """<|m|> and, on a lattice, energy per spin of v^(0), v^(1), ... from p_h and from random starts.
 
     Arrays (n_steps + 1, 2): mean and error.
@@ -231,7 +231,7 @@ def _pair(samples: NDArray[np.float64]) -> tuple[float, float]:
     return estimate.value, estimate.error
 
 
-def _quality(machine: RBM, data: Dataset, task: Task) -> Product:
+def _quality(machine: Machine, data: Dataset, task: Task) -> Product:
     """Long chains of the machine beside held-out data: z-scores, and whether they are in equilibrium."""
     found = ob.quality(machine, split(data)[1], QUALITY_CHAINS, QUALITY_STEPS, task.parameters["seed"])
     values: Values = {"verdict": found.verdict, "is_equilibrium": found.is_equilibrium}

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import torch
 
-from thermorbm.training.dense import DenseLayers, Parameters
+from thermorbm.training.layers import Parameters, TensorLayers
 from thermorbm.training.units import UnitSource
 
 # Configurations and the means of the hidden units given them.
@@ -25,7 +25,7 @@ class Chains(Protocol):
 class DataChains:
     """CD-k: k Gibbs steps from the batch itself."""
 
-    def __init__(self, layers: DenseLayers, units: UnitSource, steps: int) -> None:
+    def __init__(self, layers: TensorLayers, units: UnitSource, steps: int) -> None:
         self._layers, self._units, self._steps = layers, units, steps
         self.state: Parameters = {}
 
@@ -33,7 +33,7 @@ class DataChains:
         for _ in range(self._steps):
             v = self._units.draw(self._layers.visible_inputs(self._units.draw(x)))
             x = self._layers.hidden_inputs(v)
-        return v, torch.tanh(x)
+        return v, self._layers.hidden_means(x)
 
 
 class PersistentChains:
@@ -52,7 +52,7 @@ class PersistentChains:
 
     def __init__(
         self,
-        layers: DenseLayers,
+        layers: TensorLayers,
         units: UnitSource,
         steps: int,
         start: torch.Tensor,
@@ -74,7 +74,7 @@ class PersistentChains:
         self._replace_some(chains[-self._n_chains :], v, update)
         tempered = len(chains) > self._n_chains
         inputs = self._layers.hidden_inputs(chains)
-        shown = chains[: self._n_chains].clone(), torch.tanh(inputs[: self._n_chains])
+        shown = chains[: self._n_chains].clone(), self._layers.hidden_means(inputs[: self._n_chains])
         for step in range(self._steps):
             if tempered:
                 self._exchange(chains, inputs, (update + step) % 2)
@@ -121,7 +121,7 @@ class PersistentChains:
             self._energy(inputs, field, a, a) + self._energy(inputs, field, b, b)
             - self._energy(inputs, field, a, b) - self._energy(inputs, field, b, a)
         )  # fmt: skip
-        swap = self._units.draw(_unit_input(log_ratio)) > 0
+        swap = self._units.draw(unit_input(log_ratio)) > 0
         self.swap_rate = float(swap.float().mean())
         i, j = a[swap], b[swap]
         for tensor in (chains, inputs):
@@ -136,7 +136,7 @@ class PersistentChains:
         return -beta[:, 0] * field[rows] - (x + torch.log1p(torch.exp(-2 * x))).sum(1)
 
 
-def _unit_input(log_probability: torch.Tensor) -> torch.Tensor:
+def unit_input(log_probability: torch.Tensor) -> torch.Tensor:
     """The input x of a unit that is +1 with probability min(1, exp(log_probability)) = sigma(2 x)."""
     below = log_probability.clamp(max=-1e-7)
     x = (below - torch.log(-torch.expm1(below))) / 2
@@ -144,7 +144,7 @@ def _unit_input(log_probability: torch.Tensor) -> torch.Tensor:
 
 
 def persistent_chains(
-    layers: DenseLayers,
+    layers: TensorLayers,
     units: UnitSource,
     steps: int,
     start: torch.Tensor,

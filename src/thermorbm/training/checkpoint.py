@@ -21,7 +21,7 @@ def fingerprint(data: Dataset, validation: Dataset | None, trainer: Trainer, see
     return {
         "n_sites": data.n_sites,
         "shape": list(data.lattice.shape) if data.lattice else None,
-        "n_hidden": trainer.n_hidden,
+        **trainer.design.identity(),
         "recipe": trainer.recipe.to_dict(),
         "seed": seed,
         "device": trainer.layers.device.type,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-Parameters = dict[str, torch.Tensor]
+from thermorbm.training.layers import Parameters
+
 Softening = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
 
 
@@ -20,6 +21,8 @@ class DenseLayers:
     `refresh`. All inputs and results of the methods are of type `dtype`, but for the float32
     gradients of b and c.
     """
+
+    biases: ClassVar[tuple[str, ...]] = ("b", "c")
 
     def __init__(
         self, parameters: Mapping[str, NDArray[Any]], device: torch.device, dtype: torch.dtype
@@ -38,6 +41,10 @@ class DenseLayers:
     def hidden_inputs(self, v: torch.Tensor) -> torch.Tensor:
         """W v + c. (n, n_visible) -> (n, n_hidden)."""
         return torch.addmm(self._c, v, self._W.t())
+
+    def hidden_means(self, x: torch.Tensor) -> torch.Tensor:
+        """<h> given the hidden inputs x."""
+        return torch.tanh(x)
 
     def visible_inputs(self, h: torch.Tensor) -> torch.Tensor:
         """W^T h + b. (n, n_hidden) -> (n, n_visible)."""

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
-from thermorbm.model import RBM
+from thermorbm.model import Machine
 from thermorbm.storage import check_target
 from thermorbm.training import checkpoint as checkpoints
-from thermorbm.training.devices import choose_device, choose_precision, torch_threads
-from thermorbm.training.monitor import NO_SCORES, History, Verdict, judge, score
+from thermorbm.training.design import choose_design
+from thermorbm.training.devices import choose_device, torch_threads
+from thermorbm.training.monitor import NO_SCORES, History, Verdict, judge, judge_natural, score
 from thermorbm.training.origin import describe
 from thermorbm.training.recipe import Recipe, choose_recipe
 from thermorbm.training.trainer import Arrays, Trainer
@@ -53,7 +54,7 @@ class TrainingResult:
     prefix "validation_". If training diverged, its last record is the bad one and rbm the last good machine.
     """
 
-    rbm: RBM
+    rbm: Machine
     history: History
     verdict: Verdict
 
@@ -64,7 +65,7 @@ class TrainingResult:
 
 def train(
     data: Dataset,
-    n_hidden: int = 400,
+    n_hidden: int | None = None,
     recipe: str | Recipe = "fast",
     epochs: int | None = None,
     seed: int = 0,
@@ -74,10 +75,16 @@ def train(
     threads: int | None = None,
     checkpoint: str | Path | None = None,
     progress: Progress | None = None,
+    *,
+    model: str = "dense",
+    filters: int | None = None,
+    kernel: int | None = None,
     **changes: Any,
 ) -> TrainingResult:
-    """Trains a dense machine on configurations.
+    """Trains a machine on configurations.
 
+    model: "dense" with n_hidden units, by default 400; or "symmetric" with `filters`, by default 4, of side
+    `kernel`, by default 3, the same at every site of the data's periodic lattice. It has a "fast" of its own.
     recipe: "fast", "paper" or a Recipe; `changes` set single fields of it, for example zero_bias=True.
     epochs: passes over the data instead of the recipe's number. validation: held-out configurations, scored
     beside the training data. precision: "auto", "fp32" or "bf16" for the matrix products. threads: cores for
@@ -86,11 +93,13 @@ def train(
     """
     if epochs is not None:
         changes |= {"epochs": epochs, "least_updates": 0}
-    chosen = choose_recipe(recipe, changes)
-    _check(data, n_hidden, seed, validation)
+    design = choose_design(data, model, n_hidden, filters, kernel)
+    chosen = choose_recipe(recipe, changes, design.recipes)
+    _check(data, seed, validation)
+    design.check(chosen)
     where = choose_device(device)
     with torch_threads(threads):
-        trainer = Trainer(data, int(n_hidden), chosen, int(seed), where, choose_precision(precision, where))
+        trainer = Trainer(data, design, chosen, int(seed), where, design.precision(precision, where))
         return _Run(trainer, data, validation, int(seed), checkpoint, progress).finish()
 
 
@@ -107,7 +116,8 @@ class _Run:
         progress: Progress | None,
     ) -> None:
         self._trainer, self._progress = trainer, progress
-        self._sets = {"": _some(data)} | ({"validation_": _some(validation)} if validation else {})
+        n = min(MONITORED, trainer.design.n_recorded)
+        self._sets = {"": _some(data, n)} | ({"validation_": _some(validation, n)} if validation else {})
         self._path = None if checkpoint is None else Path(checkpoint)
         self._identity = checkpoints.fingerprint(data, validation, trainer, seed)
         self._origin = describe(data)
@@ -141,9 +151,10 @@ class _Run:
     def _stride(self) -> int:
         """Updates between records: whole epochs, or a whole part of one."""
         per_epoch = self._trainer.batches.per_epoch
-        if per_epoch < LEAST_STRIDE:
-            return per_epoch * math.ceil(LEAST_STRIDE / per_epoch)
-        return math.ceil(per_epoch / (per_epoch // LEAST_STRIDE))
+        least = min(LEAST_STRIDE, self._trainer.design.record_every)
+        if per_epoch < least:
+            return per_epoch * math.ceil(least / per_epoch)
+        return math.ceil(per_epoch / (per_epoch // least))
 
     def _is_over(self, verdict: Verdict) -> bool:
         trainer = self._trainer
@@ -157,7 +168,8 @@ class _Run:
     def _verdict(self) -> Verdict:
         if not self._history:
             return Verdict("not converged", float("nan"), float("nan"))
-        return judge(self._history, self._trainer.batches.n_sites)
+        judged = judge_natural if self._trainer.natural else judge
+        return judged(self._history, self._trainer.batches.n_sites)
 
     def _record(self) -> Verdict:
         """Scores the machine; a good one is saved, a bad one is not."""
@@ -212,9 +224,7 @@ class _Run:
         }
 
 
-def _check(data: Dataset, n_hidden: int, seed: int, validation: Dataset | None) -> None:
-    if not isinstance(n_hidden, Integral) or n_hidden < 1:
-        raise InputError("n_hidden", n_hidden, "a whole number >= 1")
+def _check(data: Dataset, seed: int, validation: Dataset | None) -> None:
     if not isinstance(seed, Integral) or seed < 0:
         raise InputError("seed", seed, "a whole number >= 0")
     if validation is not None and validation.n_sites != data.n_sites:
@@ -223,7 +233,7 @@ def _check(data: Dataset, n_hidden: int, seed: int, validation: Dataset | None) 
         )
 
 
-def _some(data: Dataset) -> NDArray[np.int8]:
+def _some(data: Dataset, n: int) -> NDArray[np.int8]:
     """Evenly spaced configurations, so that a dataset of several temperatures is seen as a whole."""
-    rows = np.linspace(0, len(data) - 1, min(MONITORED, len(data))).astype(np.int64)
+    rows = np.linspace(0, len(data) - 1, min(n, len(data))).astype(np.int64)
     return data.select(rows).spins(0, len(rows))

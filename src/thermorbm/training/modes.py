@@ -19,7 +19,7 @@ import torch
 from numpy.random import SeedSequence, default_rng
 
 from thermorbm.dataset import Dataset
-from thermorbm.training.dense import Parameters
+from thermorbm.training.layers import Parameters
 
 VISIBLE_LIMIT, HIDDEN_LIMIT = 16.0, 4.0
 

@@ -80,6 +80,25 @@ def judge(history: Mapping[str, NDArray[np.float64]], n_visible: int) -> Verdict
     return Verdict(status, float(drift), float(drift_error))
 
 
+def judge_natural(history: Mapping[str, NDArray[np.float64]], n_visible: int) -> Verdict:
+    """The same for natural gradients, which forget their start within a few updates over the rate.
+
+    What they have still to go shows between the last two sixths of the updates: the drift is the change of L~
+    per visible unit from one to the other, with its error from the scatter inside both.
+    """
+    likelihood = np.asarray(history["pseudo_likelihood"]) / n_visible
+    if not np.all(np.isfinite(likelihood)) or likelihood[-1] > HOPELESS:
+        return Verdict("diverged", float("nan"), float("nan"))
+    part = np.asarray(history["update"]) / history["update"][-1]
+    before, last = likelihood[(part > 4 / 6) & (part <= 5 / 6)], likelihood[part > 5 / 6]
+    if min(len(before), len(last)) < 3:
+        return Verdict("not converged", float("nan"), float("nan"))
+    drift = float(last.mean() - before.mean())
+    error = float(np.sqrt(before.var(ddof=1) / len(before) + last.var(ddof=1) / len(last)))
+    status = "converged" if abs(drift) + 2 * error < TOLERANCE else "not converged"
+    return Verdict(status, drift, error)
+
+
 def _leading_coefficient(terms: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:
     """First coefficient of the least-squares fit of y by the columns of terms; error from the scatter."""
     inverse = np.linalg.pinv(terms.T @ terms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from thermorbm.training.dense import Parameters
+from thermorbm.training.layers import Parameters
 
 ADAM_MEAN, ADAM_SQUARE, ADAM_SMALL = 0.9, 0.999, 1e-8
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from numbers import Integral, Real
 from typing import Any
@@ -26,6 +27,9 @@ class Recipe:
     n_replicas > 1: from the fraction `tempered_from` of the training on, they exchange
     places with hotter ones, at inverse temperatures from 1 down to `hottest` of the machine's own energy.
     flip, translate: data are used with a random global sign, and randomly shifted along the lattice.
+    natural: the gradient is divided by the Fisher information, see training.natural; for symmetric machines.
+    persistent_from: the fraction of the training after which persistent chains take over from ones that start
+    at the data; for symmetric machines.
     modes: stiff directions along which the gradient is scaled down, see training.modes. zero_bias: b = c = 0.
     bias_rate: learning rate of b and c over that of W.
     Training ends after `epochs` passes over the data, or `least_updates` if that is more; with a constant
@@ -52,6 +56,8 @@ class Recipe:
     flip: bool = False
     translate: bool = False
     modes: int = 0
+    natural: bool = False
+    persistent_from: float = 0.0
     zero_bias: bool = False
     bias_rate: float = 1.0
     least_updates: int = 0
@@ -80,6 +86,7 @@ class Recipe:
             ("momentum", 0.0, 1.0),
             ("hottest", 0.0, 1.0),
             ("tempered_from", 0.0, 1.0),
+            ("persistent_from", 0.0, 1.0),
             ("bias_rate", 0.0, math.inf),
         ):
             value = getattr(self, name)
@@ -135,12 +142,14 @@ RECIPES = {
 }
 
 
-def choose_recipe(recipe: str | Recipe, changes: dict[str, Any] | None = None) -> Recipe:
-    """A recipe by name or as it is, with some fields changed."""
+def choose_recipe(
+    recipe: str | Recipe, changes: dict[str, Any] | None = None, named: Mapping[str, Recipe] = RECIPES
+) -> Recipe:
+    """A recipe by name or as it is, with some fields changed; `named` are those of one kind of machine."""
     if isinstance(recipe, str):
-        if recipe not in RECIPES:
-            raise unknown_name("recipe", recipe, RECIPES)
-        recipe = RECIPES[recipe]
+        if recipe not in named:
+            raise unknown_name("recipe", recipe, named)
+        recipe = named[recipe]
     if not isinstance(recipe, Recipe):
         raise InputError("recipe", recipe, "a name or a Recipe")
     names = [field.name for field in fields(Recipe)]

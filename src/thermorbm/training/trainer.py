@@ -6,18 +6,23 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.random import SeedSequence, default_rng
+from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from thermorbm.dataset import Dataset
-from thermorbm.model import RBM
+from thermorbm.model import Machine
 from thermorbm.training.batches import Batches
-from thermorbm.training.chains import Chains, DataChains, persistent_chains
-from thermorbm.training.dense import DenseLayers, Parameters
+from thermorbm.training.chains import Chains, DataChains, Phase, persistent_chains
+from thermorbm.training.dense import DenseLayers
+from thermorbm.training.design import Design
+from thermorbm.training.layers import Parameters
 from thermorbm.training.modes import StiffModes
+from thermorbm.training.natural import NaturalGradient
 from thermorbm.training.optimizer import SGD, Adam
 from thermorbm.training.recipe import Recipe
+from thermorbm.training.symmetric import SharedFilters
 from thermorbm.training.units import unit_source
+from thermorbm.training.warm_chains import WarmChains
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -31,22 +36,23 @@ class Trainer:
     def __init__(
         self,
         data: Dataset,
-        n_hidden: int,
+        design: Design,
         recipe: Recipe,
         seed: int,
         device: torch.device,
         dtype: torch.dtype,
     ) -> None:
         weights, units, batches, modes = SeedSequence(seed).spawn(4)
-        self.recipe, self.n_hidden = recipe, n_hidden
+        self.recipe, self.design = recipe, design
         self.update, self.distance = 0, 0.0
-        self.layers = DenseLayers(glorot_normal(n_hidden, data.n_sites, weights), device, dtype)
+        self.layers = design.layers(weights, device, dtype)
         self.units = unit_source(units, device)
         self.batches = Batches(data, recipe.batch_size, batches, recipe.flip, recipe.translate, device, dtype)
         self.n_updates = max(recipe.epochs * self.batches.per_epoch, recipe.least_updates)
         self.modes = None
         if recipe.modes:
-            self.modes = StiffModes(data, recipe.modes, n_hidden, modes, device)
+            self.modes = StiffModes(data, recipe.modes, design.n_hidden, modes, device)
+        self.natural = self._make_natural() if recipe.natural else None
         self.optimizer = self._make_optimizer()
         self.chains = self._make_chains()
 
@@ -54,33 +60,40 @@ class Trainer:
         """One update of the parameters."""
         v = self.batches.batch(self.update)
         x = self.layers.hidden_inputs(v)
-        means = torch.tanh(x)
-        if self.modes:
-            self.modes.look(means, self.update)
-        soften = self.modes.soften if self.modes else None
-        gradient = self.layers.gradient(v, means, *self.chains.negative_phase(v, x, self.update), soften)
-        if self.recipe.zero_bias:
-            gradient = {"W": gradient["W"]}
-        else:
-            gradient["b"] *= self.recipe.bias_rate
-            gradient["c"] *= self.recipe.bias_rate
+        means = self.layers.hidden_means(x)
+        gradient = self._gradient((v, means), self.chains.negative_phase(v, x, self.update))
+        for name in self.layers.biases:
+            if self.recipe.zero_bias:
+                gradient.pop(name, None)
+            else:
+                gradient[name] *= self.recipe.bias_rate
         self.optimizer.step(gradient, self.rate, self.update)
         self.layers.refresh()
         self.distance += self.rate
         self.update += 1
 
+    def _gradient(self, data: Phase, model: Phase) -> Parameters:
+        """Of the log-likelihood, from configurations and means of h, by parameter name."""
+        if self.natural:
+            return self.natural.gradient(*data, *model, rate=self.rate, update=self.update)
+        if self.modes is None:
+            return self.layers.gradient(*data, *model)
+        assert isinstance(self.layers, DenseLayers)  # no other design lets such a recipe through
+        self.modes.look(data[1], self.update)
+        return self.layers.gradient(*data, *model, self.modes.soften)
+
     @property
     def rate(self) -> float:
         """Learning rate of the next update."""
-        return self.recipe.rate(self.update, self.n_updates, self.n_hidden)
+        return self.recipe.rate(self.update, self.n_updates, self.design.n_hidden)
 
     @property
     def is_finite(self) -> bool:
         return all(bool(torch.isfinite(tensor).all()) for tensor in self.layers.parameters.values())
 
-    def machine(self, provenance: dict[str, Any] | None = None) -> RBM:
+    def machine(self, provenance: dict[str, Any] | None = None) -> Machine:
         """The machine as it is now; raises InputError if a parameter is not finite."""
-        return RBM(**self.layers.arrays(), provenance=provenance)
+        return self.design.machine(self.layers.arrays(), provenance)
 
     def state(self) -> Arrays:
         """All that is needed to go on, as named arrays."""
@@ -107,18 +120,30 @@ class Trainer:
             "optimizer": self.optimizer.state,
             "chains": self.chains.state,
             "modes": self.modes.state if self.modes else {},
+            "natural": self.natural.state if self.natural else {},
         }
 
     def _make_optimizer(self) -> SGD | Adam:
         parameters = self.layers.parameters
         return Adam(parameters) if self.recipe.optimizer == "adam" else SGD(parameters, self.recipe.momentum)
 
+    def _make_natural(self) -> NaturalGradient:
+        assert isinstance(self.layers, SharedFilters)  # no other design lets such a recipe through
+        fixed = self.layers.biases if self.recipe.zero_bias else ()
+        names = [name for name in self.layers.parameters if name not in fixed]
+        return NaturalGradient(self.layers, names, self._persistent_from)
+
+    @property
+    def _persistent_from(self) -> int:
+        return round(self.recipe.persistent_from * self.n_updates)
+
     def _make_chains(self) -> Chains:
         recipe = self.recipe
+        from_data = DataChains(self.layers, self.units, recipe.gibbs_steps)
         if not recipe.persistent:
-            return DataChains(self.layers, self.units, recipe.gibbs_steps)
+            return from_data
         start = self.batches.batch(self.n_updates)  # a batch that training itself does not come to
-        return persistent_chains(
+        persistent = persistent_chains(
             self.layers,
             self.units,
             recipe.gibbs_steps,
@@ -129,19 +154,13 @@ class Trainer:
             recipe.chain_life,
             round(FRESH_UNTIL * self.n_updates),
         )
+        if not isinstance(self.layers, SharedFilters):
+            return persistent
+        return WarmChains(
+            self.layers, self.units, from_data, persistent, self._persistent_from, not recipe.zero_bias
+        )
 
 
 def _array(tensor: torch.Tensor) -> NDArray[Any]:
     """A copy in a type that NumPy has; bfloat16 tensors hold units, which fit int8."""
     return tensor.to(torch.int8 if tensor.dtype == torch.bfloat16 else tensor.dtype).cpu().numpy().copy()
-
-
-def glorot_normal(n_hidden: int, n_visible: int, seed: SeedSequence) -> Arrays:
-    """W of variance 2 / (n_hidden + n_visible), b = c = 0 (Glorot & Bengio 2010), float32."""
-    scale = np.sqrt(2 / (n_hidden + n_visible))
-    W = default_rng(seed).normal(0, scale, (n_hidden, n_visible))
-    return {
-        "W": W.astype(np.float32),
-        "b": np.zeros(n_visible, np.float32),
-        "c": np.zeros(n_hidden, np.float32),
-    }

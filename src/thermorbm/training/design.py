@@ -1,0 +1,206 @@
+"""Which machine is to be trained: its size, its start, and the machine from its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.random import SeedSequence, default_rng
+from numpy.typing import NDArray
+
+from thermorbm.dataset import Dataset
+from thermorbm.errors import InputError, unknown_name
+from thermorbm.model import RBM, Machine, SymmetricRBM
+from thermorbm.training.dense import DenseLayers
+from thermorbm.training.devices import choose_precision
+from thermorbm.training.layers import TensorLayers
+from thermorbm.training.recipe import RECIPES, Recipe
+from thermorbm.training.symmetric import symmetric_layers
+
+Arrays = dict[str, NDArray[Any]]
+
+MODELS = ("dense", "symmetric")
+
+
+SYMMETRIC_RECIPES = {
+    "paper": RECIPES["paper"],
+    "fast": Recipe(
+        "fast",
+        learning_rate=0.2,
+        epochs=1,
+        least_updates=800,
+        batch_size=64,
+        gibbs_steps=1,
+        persistent=True,
+        persistent_from=0.4,
+        natural=True,
+        schedule="cosine",
+        final_learning_rate=0.005,
+    ),
+}
+
+
+class Design(Protocol):
+    """One kind of machine before it has parameters."""
+
+    @property
+    def n_hidden(self) -> int: ...
+
+    @property
+    def recipes(self) -> Mapping[str, Recipe]:
+        """What the names of recipes stand for."""
+
+    @property
+    def record_every(self) -> int:
+        """Updates between two records, at most."""
+
+    @property
+    def n_recorded(self) -> int:
+        """Configurations that a record scores, at most."""
+
+    def check(self, recipe: Recipe) -> None:
+        """Refuses a recipe that does not suit this kind of machine."""
+
+    def layers(self, seed: SeedSequence, device: torch.device, dtype: torch.dtype) -> TensorLayers:
+        """Random start on a device."""
+
+    def precision(self, name: str, device: torch.device) -> torch.dtype:
+        """The type that the name of a precision stands for."""
+
+    def machine(self, arrays: Arrays, provenance: dict[str, Any] | None) -> Machine:
+        """The machine of these parameters."""
+
+    def identity(self) -> dict[str, Any]:
+        """What tells it from other designs."""
+
+
+@dataclass(frozen=True)
+class DenseDesign:
+    """The paper's machine."""
+
+    n_hidden: int
+    n_visible: int
+
+    recipes = RECIPES
+    record_every = 1 << 30
+    n_recorded = 128
+
+    def check(self, recipe: Recipe) -> None:
+        if recipe.natural:
+            raise InputError("natural", True, "False for a dense machine", "it has too many parameters")
+        if recipe.persistent_from:
+            raise InputError("persistent_from", recipe.persistent_from, "0 for a dense machine")
+
+    def layers(self, seed: SeedSequence, device: torch.device, dtype: torch.dtype) -> TensorLayers:
+        return DenseLayers(glorot_normal(self.n_hidden, self.n_visible, seed), device, dtype)
+
+    def precision(self, name: str, device: torch.device) -> torch.dtype:
+        return choose_precision(name, device)
+
+    def machine(self, arrays: Arrays, provenance: dict[str, Any] | None) -> RBM:
+        return RBM(**arrays, provenance=provenance)
+
+    def identity(self) -> dict[str, Any]:
+        return {"n_hidden": self.n_hidden}
+
+
+@dataclass(frozen=True)
+class SymmetricDesign:
+    """Filters of side `kernel` on a periodic lattice of sides `shape`."""
+
+    n_filters: int
+    kernel: int
+    shape: tuple[int, ...]
+
+    recipes = SYMMETRIC_RECIPES
+    record_every = 25
+    n_recorded = 32  # of many sites that are all alike
+
+    def check(self, recipe: Recipe) -> None:
+        if recipe.modes:
+            raise InputError("modes", recipe.modes, "0 for a symmetric machine")
+
+    @property
+    def n_hidden(self) -> int:
+        return self.n_filters * int(np.prod(self.shape))
+
+    def layers(self, seed: SeedSequence, device: torch.device, dtype: torch.dtype) -> TensorLayers:
+        return symmetric_layers(small_filters(self.n_filters, self.window, seed), self.shape, device)
+
+    def precision(self, name: str, device: torch.device) -> torch.dtype:
+        if name not in ("auto", "fp32"):
+            raise InputError("precision", name, "auto or fp32 for a symmetric machine")
+        return torch.float32
+
+    def machine(self, arrays: Arrays, provenance: dict[str, Any] | None) -> SymmetricRBM:
+        return SymmetricRBM(shape=self.shape, provenance=provenance, **arrays)
+
+    def identity(self) -> dict[str, Any]:
+        return {
+            "model": "symmetric",
+            "filters": self.n_filters,
+            "kernel": self.kernel,
+            "n_hidden": self.n_hidden,
+        }
+
+    @property
+    def window(self) -> tuple[int, ...]:
+        return (self.kernel,) * len(self.shape)
+
+
+def choose_design(
+    data: Dataset, model: str, n_hidden: int | None, filters: int | None, kernel: int | None
+) -> DenseDesign | SymmetricDesign:
+    """n_hidden belongs to dense machines, filters and kernel to symmetric ones; None for their defaults."""
+    if model not in MODELS:
+        raise unknown_name("model", model, MODELS)
+    if model == "dense":
+        for name, value in (("filters", filters), ("kernel", kernel)):
+            if value is not None:
+                raise InputError(name, value, "left out for a dense machine", "or choose model='symmetric'")
+        return DenseDesign(_count("n_hidden", 400 if n_hidden is None else n_hidden), data.n_sites)
+    if n_hidden is not None:
+        raise InputError("n_hidden", n_hidden, "left out for a symmetric machine")
+    return _symmetric(data, 4 if filters is None else filters, 3 if kernel is None else kernel)
+
+
+def _symmetric(data: Dataset, filters: int, kernel: int) -> SymmetricDesign:
+    if data.lattice is None:
+        remedy = "import the configurations with their shape"
+        raise InputError("data", "no lattice shape", "on a periodic lattice", remedy)
+    design = SymmetricDesign(_count("filters", filters), _count("kernel", kernel), data.lattice.shape)
+    if design.kernel > min(design.shape):
+        raise InputError("kernel", kernel, f"at most the shortest side of the lattice, {min(design.shape)}")
+    return design
+
+
+def _count(name: str, value: int) -> int:
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise InputError(name, value, "a whole number >= 1")
+    return int(value)
+
+
+def glorot_normal(n_hidden: int, n_visible: int, seed: SeedSequence) -> Arrays:
+    """W of variance 2 / (n_hidden + n_visible), b = c = 0 (Glorot & Bengio 2010), float32."""
+    scale = np.sqrt(2 / (n_hidden + n_visible))
+    W = default_rng(seed).normal(0, scale, (n_hidden, n_visible))
+    return {
+        "W": W.astype(np.float32),
+        "b": np.zeros(n_visible, np.float32),
+        "c": np.zeros(n_hidden, np.float32),
+    }
+
+
+def small_filters(n_filters: int, window: tuple[int, ...], seed: SeedSequence) -> Arrays:
+    """Random filters; a hidden unit sees n_taps spins, a spin n_filters n_taps hidden units (as Glorot)."""
+    scale = np.sqrt(2 / (np.prod(window) * (1 + n_filters)))
+    filters = default_rng(seed).normal(0, scale, (n_filters, *window))
+    return {
+        "filters": filters.astype(np.float32),
+        "visible_bias": np.zeros((), np.float32),
+        "hidden_bias": np.zeros(n_filters, np.float32),
+    }

@@ -1,0 +1,45 @@
+"""What training needs of a machine on a device."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Protocol
+
+import torch
+from numpy.typing import NDArray
+
+Parameters = dict[str, torch.Tensor]
+
+
+class TensorLayers(Protocol):
+    """Primitives of one kind of machine on tensors, batch axis first; `biases` are names of parameters.
+
+    After a change of `parameters` call `refresh`. Inputs and results are of type `dtype`, gradients of it or
+    float32.
+    """
+
+    biases: ClassVar[tuple[str, ...]]
+    parameters: Parameters
+    device: torch.device
+    dtype: torch.dtype
+
+    def refresh(self) -> None: ...
+
+    def hidden_inputs(self, v: torch.Tensor) -> torch.Tensor:
+        """W v + c. (n, n_visible) -> (n, n_hidden)."""
+
+    def hidden_means(self, x: torch.Tensor) -> torch.Tensor:
+        """<h> = tanh x, given the hidden inputs x."""
+
+    def visible_inputs(self, h: torch.Tensor) -> torch.Tensor:
+        """W^T h + b. (n, n_hidden) -> (n, n_visible)."""
+
+    def visible_field(self, v: torch.Tensor) -> torch.Tensor:
+        """b.v of each row, float32. (n, n_visible) -> (n,)."""
+
+    def gradient(
+        self, data_v: torch.Tensor, data_h: torch.Tensor, model_v: torch.Tensor, model_h: torch.Tensor
+    ) -> Parameters:
+        """By parameter name: the mean of -dE/dtheta over data rows minus that over the model's rows."""
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The parameters as NumPy arrays."""

@@ -1,0 +1,89 @@
+"""The natural gradient: steps of equal length in the distribution, not in the parameters.
+
+A machine with shared filters has so few parameters that their Fisher information, the covariance of
+-dE/dtheta over the model's own configurations, is a small matrix. Dividing the gradient by it makes every
+direction converge alike, and the machine comes closer to the data in hundreds of updates than in thousands of
+Adam's.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from thermorbm.errors import InputError
+from thermorbm.training.layers import Parameters
+from thermorbm.training.symmetric import SharedFilters
+
+MOST_PARAMETERS = 2048
+# The covariance is averaged over about ten updates; so many chains see more directions than there are.
+_MEMORY = 0.9
+# Added to every diagonal element: a part of itself, and a part of what a free spin at every site would give.
+_RELATIVE_DAMPING, _ABSOLUTE_DAMPING = 1e-2, 1e-5
+# Kullback-Leibler distance that one update may move the machine, nats.
+_LONGEST_STEP = 10.0
+
+
+class NaturalGradient:
+    """Covariance of the statistics, and the gradient divided by it.
+
+    names: of the parameters that move, filters first; biases wait until update `biases_from`. Filters and
+    biases are divided by a matrix each: were the machine to follow chance correlations of the two, chains
+    that all have one sign would pull the filters. That of the biases is the second moment and not the
+    covariance, which all but vanishes when all chains have one sign, and would let the biases jump.
+    """
+
+    def __init__(self, layers: SharedFilters, names: list[str], biases_from: int) -> None:
+        self._layers, self._biases_from = layers, biases_from
+        self._shapes = {name: layers.parameters[name].shape for name in names}
+        self._n_weights = self._shapes["filters"].numel()
+        size = sum(shape.numel() for shape in self._shapes.values())
+        if size > MOST_PARAMETERS:
+            remedy = "choose natural=False with optimizer='adam'"
+            raise InputError("natural", f"{size} parameters", f"at most {MOST_PARAMETERS}", remedy)
+        # On the CPU whatever the device: the matrix is small.
+        self.state: Parameters = {"covariance": torch.zeros(size, size, dtype=torch.float64)}
+
+    def gradient(
+        self,
+        data_v: torch.Tensor,
+        data_h: torch.Tensor,
+        model_v: torch.Tensor,
+        model_h: torch.Tensor,
+        *,
+        rate: float,
+        update: int,
+    ) -> Parameters:
+        """The natural gradient by parameter name; shorter where `rate` times it would be too long a step."""
+        model = self._rows(model_v, model_h)
+        plain = self._rows(data_v, data_h).mean(0) - model.mean(0)
+        metric = self._metric(model, update)
+        natural = torch.zeros_like(plain)
+        n = self._n_weights
+        natural[:n] = torch.linalg.solve(metric[:n, :n], plain[:n])
+        if update >= self._biases_from:
+            natural[n:] = torch.linalg.solve(metric[n:, n:], plain[n:])
+        length = rate**2 * float(plain @ natural) / 2
+        natural *= min(1.0, (_LONGEST_STEP / length) ** 0.5) if length > 0 else 1.0
+        return self._parts(natural.to(self._layers.device, torch.float32))
+
+    def _parts(self, vector: torch.Tensor) -> Parameters:
+        parts, start = {}, 0
+        for name, shape in self._shapes.items():
+            parts[name] = vector[start : start + shape.numel()].reshape(shape)
+            start += shape.numel()
+        return parts
+
+    def _metric(self, rows: torch.Tensor, update: int) -> torch.Tensor:
+        """The damped covariance, averaged over the last updates."""
+        covariance = self.state["covariance"]
+        centred = rows.clone()
+        centred[:, : self._n_weights] -= rows[:, : self._n_weights].mean(0)
+        covariance.lerp_(centred.t() @ centred / (len(rows) - 1), 1 - _MEMORY)
+        metric = covariance / (1 - _MEMORY ** (update + 1))
+        damping = _RELATIVE_DAMPING * metric.diagonal() + _ABSOLUTE_DAMPING * self._layers.n_sites
+        return metric + torch.diag(damping)
+
+    def _rows(self, v: torch.Tensor, h: torch.Tensor) -> torch.Tensor:
+        """The statistics of each row, (n, number of parameters) float64."""
+        statistics = self._layers.statistics(v, h)
+        return torch.cat([statistics[name].reshape(len(v), -1) for name in self._shapes], 1).cpu()

@@ -1,0 +1,183 @@
+"""The translation-symmetric machine on a device: compiled loops on the CPU, else torch's convolutions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from thermorbm.errors import InputError
+from thermorbm.model import mean_units
+from thermorbm.model.convolution import Shape, border, convolve, correlate
+from thermorbm.model.symmetric import window_origin
+from thermorbm.training.layers import Parameters
+
+_CONVOLUTIONS = (
+    torch.nn.functional.conv1d,
+    torch.nn.functional.conv2d,
+    torch.nn.functional.conv3d,
+)
+
+
+class SharedFilters:
+    """What both renditions share. parameters: filters (n_filters, *window), visible_bias (), hidden_bias.
+
+    Gradients are those of the mean log-likelihood per site, so that a rate suits every size of lattice.
+    """
+
+    biases: ClassVar[tuple[str, ...]] = ("visible_bias", "hidden_bias")
+    dtype = torch.float32
+
+    def __init__(self, parameters: Mapping[str, NDArray[Any]], shape: Shape, device: torch.device) -> None:
+        self.parameters: Parameters = {
+            name: torch.tensor(array, dtype=torch.float32, device=device)
+            for name, array in parameters.items()
+        }
+        self.device, self.n_sites, self._shape = device, math.prod(shape), shape
+        self._window: Shape = tuple(self.parameters["filters"].shape[1:])
+        self._origin = window_origin(self._window)
+        self._far = tuple(width - 1 - o for width, o in zip(self._window, self._origin, strict=True))
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Nothing is held but the parameters."""
+
+    def hidden_inputs(self, v: torch.Tensor) -> torch.Tensor:
+        """(n, n_visible) -> (n, n_hidden)."""
+        raise NotImplementedError
+
+    def visible_inputs(self, h: torch.Tensor) -> torch.Tensor:
+        """(n, n_hidden) -> (n, n_visible)."""
+        raise NotImplementedError
+
+    def hidden_means(self, x: torch.Tensor) -> torch.Tensor:
+        """<h> given the hidden inputs x."""
+        return torch.tanh(x)
+
+    def visible_field(self, v: torch.Tensor) -> torch.Tensor:
+        """b.v of each row, float32. (n, n_visible) -> (n,)."""
+        return self.parameters["visible_bias"] * v.sum(1)
+
+    def gradient(
+        self, data_v: torch.Tensor, data_h: torch.Tensor, model_v: torch.Tensor, model_h: torch.Tensor
+    ) -> Parameters:
+        """Mean per site of -dE/dtheta over data rows minus that over the model's rows, by parameter name."""
+        data, model = self.statistics(data_v, data_h), self.statistics(model_v, model_h)
+        return {name: ((data[name].mean(0) - model[name].mean(0)) / self.n_sites).float() for name in data}
+
+    def statistics(self, v: torch.Tensor, h: torch.Tensor) -> Parameters:
+        """-dE/dtheta of each row, a sum over sites, by parameter name: (n, *its shape) float64."""
+        filters = self.parameters["filters"]
+        hidden = h.reshape(len(h), len(filters), self.n_sites).sum(2)
+        return {
+            "filters": self._correlations(v, h).reshape(len(v), *filters.shape),
+            "visible_bias": v.sum(1).double(),
+            "hidden_bias": hidden.double(),
+        }
+
+    def reversal_cost(self, v: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        """Visible energy of -v minus that of v, given the hidden inputs x of v; those of -v are 2 c - x."""
+        twice = 2 * self.parameters["hidden_bias"].repeat_interleave(self.n_sites)
+        there, here = (twice - x).abs_(), x.abs()
+        change = there - here + torch.log1p(torch.exp(-2 * there)) - torch.log1p(torch.exp(-2 * here))
+        return 2 * self.visible_field(v) - change.sum(1)
+
+    def arrays(self) -> dict[str, NDArray[np.float32]]:
+        """The parameters as NumPy arrays."""
+        return {name: tensor.cpu().numpy().copy() for name, tensor in self.parameters.items()}
+
+    def _correlations(self, v: torch.Tensor, h: torch.Tensor) -> torch.Tensor:
+        """Sum over sites of h_f,i v_{i + a - origin} for each row, (n, n_filters, n_taps) float64."""
+        raise NotImplementedError
+
+
+class KernelFilters(SharedFilters):
+    """On the CPU, by the compiled loops of thermorbm.model."""
+
+    def refresh(self) -> None:
+        arrays = {name: tensor.numpy() for name, tensor in self.parameters.items()}
+        taps = arrays["filters"].reshape(len(arrays["filters"]), -1)
+        self._forward, self._c = taps[:, None].copy(), arrays["hidden_bias"]
+        self._backward, self._b = taps[None, :, ::-1].copy(), arrays["visible_bias"][None]
+
+    def hidden_inputs(self, v: torch.Tensor) -> torch.Tensor:
+        """(n, n_visible) -> (n, n_hidden)."""
+        out = torch.empty(len(v), len(self._c) * self.n_sites)
+        place = border(self._shape, self._window, self._origin)
+        convolve(v.numpy(), self._forward, self._c, place, out.numpy())
+        return out
+
+    def visible_inputs(self, h: torch.Tensor) -> torch.Tensor:
+        """(n, n_hidden) -> (n, n_visible)."""
+        out = torch.empty(len(h), self.n_sites)
+        place = border(self._shape, self._window, self._far)
+        convolve(h.numpy(), self._backward, self._b, place, out.numpy())
+        return out
+
+    def hidden_means(self, x: torch.Tensor) -> torch.Tensor:
+        """tanh x by the compiled loop, ten times as fast as torch's."""
+        out = torch.empty_like(x)
+        mean_units(x.numpy(), out.numpy())
+        return out
+
+    def _correlations(self, v: torch.Tensor, h: torch.Tensor) -> torch.Tensor:
+        place = border(self._shape, self._window, self._origin)
+        return torch.from_numpy(correlate(v.numpy(), h.numpy(), place))
+
+
+class TorchFilters(SharedFilters):
+    """On any device, by torch's convolutions of one to three dimensions."""
+
+    def hidden_inputs(self, v: torch.Tensor) -> torch.Tensor:
+        """(n, n_visible) -> (n, n_hidden)."""
+        filters = self.parameters["filters"][:, None]
+        units = v.reshape(len(v), 1, *self._shape)
+        return self._convolve(units, filters, self.parameters["hidden_bias"], self._origin)
+
+    def visible_inputs(self, h: torch.Tensor) -> torch.Tensor:
+        """(n, n_hidden) -> (n, n_visible)."""
+        axes = list(range(1, len(self._shape) + 1))
+        filters = self.parameters["filters"].flip(axes)[None]
+        units = h.reshape(len(h), -1, *self._shape)
+        return self._convolve(units, filters, self.parameters["visible_bias"][None], self._far)
+
+    def _convolve(
+        self, units: torch.Tensor, filters: torch.Tensor, bias: torch.Tensor, origin: Shape
+    ) -> torch.Tensor:
+        """units: (n, n_in, *shape), filters: (n_out, n_in, *window) -> (n, n_out * n_sites)."""
+        convolution = _CONVOLUTIONS[len(self._shape) - 1]
+        return convolution(self._wrapped(units, origin), filters, bias).reshape(len(units), -1)
+
+    def _wrapped(self, units: torch.Tensor, origin: Shape) -> torch.Tensor:
+        """With a periodic border, by rows that are taken twice."""
+        for axis, (side, width, o) in enumerate(zip(self._shape, self._window, origin, strict=True)):
+            rows = (torch.arange(side + width - 1, device=units.device) - o) % side
+            units = units.index_select(axis + 2, rows)
+        return units
+
+    def _correlations(self, v: torch.Tensor, h: torch.Tensor) -> torch.Tensor:
+        wrapped = self._wrapped(v.reshape(len(v), 1, *self._shape), self._origin)
+        hidden = h.reshape(len(h), -1, self.n_sites)
+        columns = []
+        for element in np.ndindex(*self._window):
+            seen = wrapped
+            for axis, (e, side) in enumerate(zip(element, self._shape, strict=True)):
+                seen = seen.narrow(axis + 2, e, side)
+            seen = seen.reshape(len(v), self.n_sites, 1)
+            columns.append(torch.bmm(hidden, seen)[:, :, 0].double())
+        return torch.stack(columns, 2)
+
+
+def symmetric_layers(
+    parameters: Mapping[str, NDArray[Any]], shape: Shape, device: torch.device
+) -> KernelFilters | TorchFilters:
+    """The rendition for a device."""
+    if device.type == "cpu":
+        return KernelFilters(parameters, shape, device)
+    if len(shape) > len(_CONVOLUTIONS):
+        raise InputError("device", device.type, f"'cpu' for a lattice of {len(shape)} dimensions")
+    return TorchFilters(parameters, shape, device)
