@@ -27,7 +27,7 @@ from thermorbm.training.warm_chains import WarmChains
 Arrays = dict[str, NDArray[Any]]
 
 # The part of the training during which chains start anew; then they settle.
-FRESH_UNTIL = 0.95
+FRESH_UNTIL = 0.9
 
 
 class Trainer:
