@@ -64,9 +64,9 @@ class Quality:
     def verdict(self) -> str:
         """Whether chains forget their start, and keep what training in equilibrium makes equal.
 
-        At the maximum of the likelihood <E(v, h)> of training data and model are the same, whatever the machine can
-        represent: its gradient along all parameters together is their difference. Other quantities may
-        differ because there are too few hidden units.
+        At the maximum of the likelihood <E(v, h)> of training data and model are the same, whatever the
+        machine can represent: its gradient along all parameters together is their difference. Other
+        quantities may differ because there are too few hidden units.
         """
         apart = [item.quantity for item in self.starts if abs(item.z_score) > LIMIT]
         if apart:
