@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
 from thermorbm.model import LogPartition, Machine
+from thermorbm.model.entropy_bound import MOST_CHAINS
 from thermorbm.model.sandwich import Progress
 from thermorbm.observables.configurations import required_lattice
 from thermorbm.observables.likelihood import pseudo_entropies
@@ -47,11 +48,13 @@ def entropy_bracket(
     log_partition: LogPartition,
     seed: int = 0,
     hamiltonian: bool = True,
+    n_chains: int = MOST_CHAINS,
     progress: Progress | None = None,
 ) -> EntropyBracket:
     """Both edges from configurations that training has not seen.
 
     hamiltonian: whether the configurations follow the Ising model of their lattice at their temperature.
+    n_chains: as many of them, at most, are annealed for the upper edge.
     """
     if held_out.n_sites != machine.n_visible:
         raise InputError("data", f"{held_out.n_sites} sites", f"of {machine.n_visible}, like the machine")
@@ -60,7 +63,8 @@ def entropy_bracket(
     n, v = held_out.n_sites, held_out.spins()
     nll = upper = negative_log_likelihood(machine, held_out, log_partition)
     if log_partition.method != "exact":
-        bound = machine.entropy_upper_bound(v, seed, betas=log_partition.betas, progress=progress)
+        options = {"n_chains": n_chains, "betas": log_partition.betas, "progress": progress}
+        bound = machine.entropy_upper_bound(v, seed, **options)
         upper = _scaled(bound, 1 / n)
     known = hamiltonian and held_out.lattice is not None and held_out.temperature is not None
     lower = mean_estimate(pseudo_entropies(held_out) / n) if known else None

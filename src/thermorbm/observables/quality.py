@@ -64,9 +64,9 @@ class Quality:
     def verdict(self) -> str:
         """Whether chains forget their start, and keep what training in equilibrium makes equal.
 
-        At the maximum of the likelihood <E(v, h)> of data and model are the same, whatever the machine can
-        represent: its gradient along all parameters together is their difference. Other quantities may
-        differ because there are too few hidden units.
+        At the maximum of the likelihood <E(v, h)> of training data and model are the same, whatever the
+        machine can represent: its gradient along all parameters together is their difference. Other
+        quantities may differ because there are too few hidden units.
         """
         apart = [item.quantity for item in self.starts if abs(item.z_score) > LIMIT]
         if apart:
@@ -87,6 +87,7 @@ def quality(
 ) -> Quality:
     """Runs n_chains from random spins and as many from the data, and compares them with all the data.
 
+    data: what the machine was trained on. Of other configurations <E(v, h)> differs where it has overfitted.
     move(v, steps, seed) advances chains, by default plain Gibbs steps; `lambda v, k, s:
     machine.temper(v, k, s).v[0]` tempers them.
     """

@@ -113,7 +113,7 @@ def _quality_table(family: Family, known: list[tuple[Values, Values]]) -> Table:
         for machine, quality in known
     ]
     note = Markup(
-        "Long Gibbs chains from random spins minus held-out data, in standard errors. Training in "
+        "Long Gibbs chains from random spins minus training data, in standard errors. Training in "
         "equilibrium makes the joint energy of both equal; other quantities may differ for want of hidden "
         "units."
     )

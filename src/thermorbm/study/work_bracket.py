@@ -17,6 +17,7 @@ from thermorbm.study.work_data import split
 EXACT_UNITS = 16  # a layer as small as this is summed over
 WIDTH_PER_SPIN, LEAST_WIDTH = 0.004, 1.0  # nats
 MOST_RUNGS = 512
+BOUND_CHAINS = 64
 
 Values = dict[str, Any]
 
@@ -54,6 +55,7 @@ def bracket(task: Task, store: Store, progress: Progress) -> Product:
         log_partition,
         task.parameters["seed"],
         is_ising,
+        BOUND_CHAINS,
         lambda stage, done, total: progress(done / total),
     )
     truth = None

@@ -29,7 +29,7 @@ CHAIN_STEPS = 7  # of the paper's chain from a random hidden layer
 RELAXATION_STEPS = 16
 RELAXATION_CHAINS = 512
 RELAXED = 0.02  # of <|m|>
-QUALITY_CHAINS, QUALITY_STEPS = 128, 128
+QUALITY_SAMPLES, QUALITY_CHAINS, QUALITY_STEPS = 2000, 128, 256
 
 Values = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
@@ -232,8 +232,9 @@ def _pair(samples: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def _quality(machine: Machine, data: Dataset, task: Task) -> Product:
-    """Long chains of the machine beside held-out data: z-scores, and whether they are in equilibrium."""
-    found = ob.quality(machine, split(data)[1], QUALITY_CHAINS, QUALITY_STEPS, task.parameters["seed"])
+    """Long chains of the machine beside training data: z-scores, and whether they are in equilibrium."""
+    trained_on = split(data)[0][:QUALITY_SAMPLES]
+    found = ob.quality(machine, trained_on, QUALITY_CHAINS, QUALITY_STEPS, task.parameters["seed"])
     values: Values = {"verdict": found.verdict, "is_equilibrium": found.is_equilibrium}
     values |= {"n_chains": found.n_chains, "n_steps": found.n_steps}
     for name, rows in (("comparisons", found.comparisons), ("starts", found.starts)):
