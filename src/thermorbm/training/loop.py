@@ -82,7 +82,8 @@ def train(
     epochs: passes over the data instead of the recipe's number. validation: held-out configurations, scored
     beside the training data. precision: "auto", "fp32" or "bf16" for the matrix products. threads: cores for
     torch, by default as many as torch would use. checkpoint: a file that is written at every record, and
-    continued from if there. progress(step) is called at every record, and about twice a second between them.
+    continued from if there. progress(step) is called at every record, and about twice a second between them;
+    if it raises, the checkpoint is written first.
     """
     if epochs is not None:
         changes |= {"epochs": epochs, "least_updates": 0}
@@ -123,7 +124,9 @@ class _Run:
         trainer = self._trainer
         verdict = self._verdict()
         while not self._is_over(verdict):
-            self._advance(min(self._stride, trainer.n_updates - trainer.update))
+            # Up to the next record, also from a checkpoint that was written between two of them.
+            n_updates = self._stride - trainer.update % self._stride
+            self._advance(min(n_updates, trainer.n_updates - trainer.update))
             verdict = self._record()
         if verdict.status == "diverged":
             trainer.restore(self._good)
@@ -134,8 +137,17 @@ class _Run:
         for _ in range(n_updates):
             self._trainer.step()
             if self._progress and time.monotonic() - shown > SECONDS_BETWEEN_SIGNS:
-                self._progress(self._step())
+                self._show(self._progress)
                 shown = time.monotonic()
+
+    def _show(self, progress: Progress) -> None:
+        """Between records; who raises there wants to stop, and can go on from here."""
+        try:
+            progress(self._step())
+        except BaseException:
+            if self._path is not None and self._trainer.is_finite:
+                checkpoints.save(self._path, self._identity, self._trainer.state(), self._history)
+            raise
 
     @property
     def _stride(self) -> int:
