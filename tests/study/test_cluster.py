@@ -99,6 +99,7 @@ def test_a_worker_of_the_cluster_that_is_killed(write_study, tmp_path, scheduler
         summary = run_study(study, tmp_path / "run", killer, cluster=address)
     assert summary.is_complete
     assert len(summary.outcome.done) == 4
+    assert killer._victim is None
 
 
 GPU = {"x": Cost(1.0, 1, gpus=1)}

@@ -1,6 +1,7 @@
 """The executor with workers of paper: retries, remakes, failures and what is told."""
 
 import json
+import time
 
 import pytest
 
@@ -8,6 +9,7 @@ from thermorbm.study.costs import Room, estimate_costs
 from thermorbm.study.executor import MOST_REMAKES, Executor
 from thermorbm.study.lock import locked
 from thermorbm.study.pool import Answer, death
+from thermorbm.study.reduced import Reduced, write_reduced
 from thermorbm.study.rundir import open_run, prepare
 from thermorbm.study.tasks import make_task
 
@@ -116,6 +118,23 @@ def test_damage_without_end_is_a_failure(run):
     outcome, order = run(first=[damaged] * 9)
     assert order.count("first") == MOST_REMAKES + 1
     assert "damaged again and again: bad disk" in outcome.failed[FIRST.id]
+
+
+def test_a_clock_that_jumps_changes_nothing(run, recorder, monkeypatch):
+    """Times that are left and beats of the lock follow the monotonic clock."""
+    jumps = iter([1e9, 0.0, 2e9, -1e9] * 1000)
+    monkeypatch.setattr(time, "time", lambda: next(jumps))
+    outcome, _ = run()
+    assert set(outcome.done) == set(TASKS)
+    assert all(0 <= (snapshot.eta or 0) < 100 for snapshot in recorder.snapshots)
+
+
+def test_what_another_shard_has_done_is_not_done_again(run):
+    result = Reduced(FIRST, {})
+    write_reduced(run.directory.reduced(FIRST.id), result)
+    outcome, order = run(todo=[FIRST.id, SECOND.id, END.id])
+    assert set(order) == {"second", "end"}
+    assert FIRST.id in outcome.done
 
 
 def test_notes_and_progress_reach_the_listener(run, recorder):

@@ -52,6 +52,24 @@ def test_a_task_that_raises_is_answered_and_logged(directory):
     assert "KeyError" in log
 
 
+HUGE = make_task(
+    "sample",
+    "huge",
+    {
+        "shape": [4, 4], "temperature": 5.0, "samples": 1 << 34, "held_out": 2, "method": "metropolis",
+        "sector": "symmetric", "seed": 1,
+    },
+)  # fmt: skip
+
+
+def test_a_task_that_needs_too_much_memory_is_named(directory):
+    with Pool(directory.path, 1, Room(1 << 40), memory=2 << 30) as pool:
+        pool.give(HUGE)
+        answer = wait_for(pool, "failed")
+    assert answer.task_id == HUGE.id
+    assert answer.message["error"] == "it needs more memory than 2.1 GB: use fewer workers or a smaller study"
+
+
 def test_a_killed_worker_is_noticed_and_replaced(directory):
     with Pool(directory.path, 1, Room(1 << 40)) as pool:
         first = pool._workers[0].process.pid

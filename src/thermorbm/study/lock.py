@@ -86,7 +86,7 @@ def _is_held(file: IO[str], path: Path, found: dict[str, Any] | None) -> bool:
             return _is_alive(found["pid"])
     if found is None or found["host"] == socket.gethostname():
         return False
-    return _age(path) < SILENCE_SECONDS
+    return abs(_age(path)) < SILENCE_SECONDS  # a lock of the future: the clock was set back since
 
 
 def _age(path: Path) -> float:

@@ -22,6 +22,7 @@ from thermorbm.training import checkpoint as checkpoints
 from thermorbm.training.devices import choose_device, choose_precision, torch_threads
 from thermorbm.training.monitor import NO_SCORES, History, Verdict, judge, score
 from thermorbm.training.origin import describe
+from thermorbm.training.parallel import make_trainer
 from thermorbm.training.recipe import Recipe, choose_recipe
 from thermorbm.training.trainer import Arrays, Trainer
 
@@ -83,7 +84,8 @@ def train(
     beside the training data. precision: "auto", "fp32" or "bf16" for the matrix products. threads: cores for
     torch, by default as many as torch would use. checkpoint: a file that is written at every record, and
     continued from if there. progress(step) is called at every record, and about twice a second between them;
-    if it raises, the checkpoint is written first.
+    if it raises, the checkpoint is written first. Where torch.distributed has been started with several
+    ranks, all of them call this and share the work.
     """
     if epochs is not None:
         changes |= {"epochs": epochs, "least_updates": 0}
@@ -91,7 +93,8 @@ def train(
     _check(data, n_hidden, seed, validation)
     where = choose_device(device)
     with torch_threads(threads):
-        trainer = Trainer(data, int(n_hidden), chosen, int(seed), where, choose_precision(precision, where))
+        type_ = choose_precision(precision, where)
+        trainer = make_trainer(data, int(n_hidden), chosen, int(seed), where, type_)
         return _Run(trainer, data, validation, int(seed), checkpoint, progress).finish()
 
 

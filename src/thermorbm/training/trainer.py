@@ -17,7 +17,7 @@ from thermorbm.training.dense import DenseLayers, Parameters
 from thermorbm.training.modes import StiffModes
 from thermorbm.training.optimizer import SGD, Adam
 from thermorbm.training.recipe import Recipe
-from thermorbm.training.units import unit_source
+from thermorbm.training.units import UnitSource, unit_source
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -38,7 +38,7 @@ class Trainer:
         self.recipe, self.n_hidden = recipe, n_hidden
         self.update, self.distance = 0, 0.0
         self.layers = DenseLayers(glorot_normal(n_hidden, data.n_sites, weights), device, dtype)
-        self.units = unit_source(units, device)
+        self.units = self._make_units(units, device)
         self.batches = Batches(data, recipe.batch_size, batches, recipe.flip, recipe.translate, device, dtype)
         self.n_updates = max(recipe.epochs * self.batches.per_epoch, recipe.least_updates)
         self.modes = None
@@ -49,10 +49,7 @@ class Trainer:
 
     def step(self) -> None:
         """One update of the parameters."""
-        v = self.batches.batch(self.update)
-        x = self.layers.hidden_inputs(v)
-        means = torch.tanh(x)
-        gradient = self.layers.gradient(v, means, *self.chains.negative_phase(v, x, self.update))
+        gradient, means = self._gradient()
         if self.recipe.zero_bias:
             gradient = {"W": gradient["W"]}
         else:
@@ -64,6 +61,13 @@ class Trainer:
         self.layers.refresh()
         self.distance += self.rate
         self.update += 1
+
+    def _gradient(self) -> tuple[Parameters, torch.Tensor]:
+        """The gradient of the next batch, and the hidden means of its configurations."""
+        v = self.batches.batch(self.update)
+        x = self.layers.hidden_inputs(v)
+        means = torch.tanh(x)
+        return self.layers.gradient(v, means, *self.chains.negative_phase(v, x, self.update)), means
 
     @property
     def rate(self) -> float:
@@ -104,6 +108,9 @@ class Trainer:
             "chains": self.chains.state,
             "modes": self.modes.state if self.modes else {},
         }
+
+    def _make_units(self, seed: SeedSequence, device: torch.device) -> UnitSource:
+        return unit_source(seed, device)
 
     def _make_optimizer(self) -> SGD | Adam:
         parameters = self.layers.parameters
