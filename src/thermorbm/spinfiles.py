@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-import h5py
 import numpy as np
 from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
 from thermorbm.errors import FileError, InputError
+from thermorbm.foreign import foreign_arrays, is_hdf5
 from thermorbm.lattice import Lattice
 from thermorbm.storage import atomic_path, check_readable, is_ours
 
@@ -101,9 +101,9 @@ def _open_array(path: Path, lattice: Lattice | None, name: str | None) -> Iterat
     if is_ours(path):
         raise FileError(path, "is a file of thermorbm already", "use it as it is")
     try:
-        if h5py.is_hdf5(path):
-            with h5py.File(path, "r") as file:
-                yield _choose(path, _hdf5_arrays(file), lattice, name)
+        if is_hdf5(path):
+            with foreign_arrays(path) as arrays:
+                yield _choose(path, arrays, lattice, name)
         elif zipfile.is_zipfile(path):
             with np.load(path, allow_pickle=False) as archive:
                 keys = [name] if name is not None and name in archive.files else archive.files
@@ -121,17 +121,6 @@ def _open_array(path: Path, lattice: Lattice | None, name: str | None) -> Iterat
 def _first_bytes(path: Path, n: int) -> bytes:
     with open(path, "rb") as file:
         return file.read(n)
-
-
-def _hdf5_arrays(file: h5py.File) -> dict[str, SpinArray]:
-    found: dict[str, SpinArray] = {}
-
-    def keep(name: str, item: object) -> None:
-        if isinstance(item, h5py.Dataset):
-            found[name] = item
-
-    file.visititems(keep)
-    return found
 
 
 def _choose(

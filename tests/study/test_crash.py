@@ -1,5 +1,6 @@
 """Runners and workers that are stopped at any moment: nothing is lost, and the result is the same."""
 
+import json
 import os
 import random
 import signal
@@ -111,6 +112,41 @@ def test_a_signal_ends_the_run_in_good_order(tmp_path, number, code, words):
     wait_until(lambda: not worker_pids(out), 10)
     assert not list(out.rglob(".*.tmp"))
     assert (out / "lock").read_text() == ""
+
+
+# One machine that takes minutes.
+TRAINING = """
+name = "training"
+precision = "fp32"
+[[family]]
+name = "2d"
+shape = [4, 4]
+temperatures = [2.0]
+samples = 400
+hidden = [4]
+parts = ["weights"]
+changes = {batch_size = 4, epochs = 10000, least_updates = 0}
+"""
+
+
+def test_when_wall_time_is_near_a_training_writes_a_checkpoint(tmp_path):
+    study, out = tmp_path / "training.toml", tmp_path / "run"
+    study.write_text(TRAINING)
+
+    def is_training():
+        return (out / "state.json").exists() and any(
+            task["fraction"] > 0 for task in json.loads((out / "state.json").read_text())["running"]
+        )
+
+    with start(study, out) as runner:
+        wait_until(lambda: is_training() or runner.poll() is not None)
+        before = {path.name: path.read_bytes() for path in out.glob("cache/checkpoints/*.h5")}
+        runner.send_signal(signal.SIGUSR1)
+        said = runner.communicate(timeout=300)[1]
+    assert runner.returncode == 143, said
+    (checkpoint,) = out.glob("cache/checkpoints/*.h5")
+    assert before.get(checkpoint.name) != checkpoint.read_bytes()
+    assert "going on from the checkpoint the next time" in next(out.glob("logs/train/*.log")).read_text()
 
 
 @pytest.mark.slow

@@ -1,13 +1,15 @@
 """The executor with workers of paper: retries, remakes, failures and what is told."""
 
 import json
+import time
 
 import pytest
 
-from thermorbm.study import executor as executor_module
+from thermorbm.study.costs import Room, estimate_costs
 from thermorbm.study.executor import MOST_REMAKES, Executor
 from thermorbm.study.lock import locked
-from thermorbm.study.pool import Answer
+from thermorbm.study.pool import Answer, death
+from thermorbm.study.reduced import Reduced, write_reduced
 from thermorbm.study.rundir import open_run, prepare
 from thermorbm.study.tasks import make_task
 
@@ -21,6 +23,8 @@ DONE = {"event": "done", "seconds": 1.0, "notes": []}
 
 class PaperPool:
     """One worker that answers each task with the next line of its script, "done" where there is none."""
+
+    n_workers, room = 1, Room(1 << 40)
 
     def __init__(self, script):
         self._script, self._given, self.order = script, None, []
@@ -46,16 +50,16 @@ class PaperPool:
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, recorder):
+def run(tmp_path, recorder):
     """Runs the tasks with scripted answers; gives the outcome and the order of tasks."""
     directory = open_run(tmp_path / "run", "paper")
     prepare(directory, "", TASKS.values())
 
     def run(todo=TASKS, **script):
         pool = PaperPool(script)
-        monkeypatch.setattr(executor_module, "Pool", lambda path, n: pool)
         with locked(directory.lock) as lock:
-            return Executor(TASKS, todo, directory, lock, recorder, 1).run(), pool.order
+            executor = Executor(TASKS, todo, estimate_costs(TASKS), directory, lock, recorder)
+            return executor.run(pool), pool.order
 
     run.directory, run.notes = directory, recorder.notes
     return run
@@ -84,7 +88,7 @@ def test_a_failed_task_is_recorded_and_the_rest_goes_on(run):
 
 
 def test_a_killed_worker_gets_a_second_chance(run):
-    outcome, order = run(first=[{"event": "died", "code": -9}])
+    outcome, order = run(first=[{"event": "died", "how": death(-9)}])
     assert order.count("first") == 2
     assert not outcome.failed
     assert (
@@ -94,9 +98,9 @@ def test_a_killed_worker_gets_a_second_chance(run):
 
 
 def test_a_task_that_kills_its_workers_fails(run):
-    outcome, order = run(first=[{"event": "died", "code": -9}, {"event": "died", "code": 3}])
+    outcome, order = run(first=[{"event": "died", "how": death(-9)}, {"event": "died", "how": death(3)}])
     assert order.count("first") == 2
-    assert "with code 3 2 times" in outcome.failed[FIRST.id]
+    assert "ended 2 times, the last time with code 3" in outcome.failed[FIRST.id]
 
 
 def test_a_damaged_input_is_made_again(run):
@@ -114,6 +118,23 @@ def test_damage_without_end_is_a_failure(run):
     outcome, order = run(first=[damaged] * 9)
     assert order.count("first") == MOST_REMAKES + 1
     assert "damaged again and again: bad disk" in outcome.failed[FIRST.id]
+
+
+def test_a_clock_that_jumps_changes_nothing(run, recorder, monkeypatch):
+    """Times that are left and beats of the lock follow the monotonic clock."""
+    jumps = iter([1e9, 0.0, 2e9, -1e9] * 1000)
+    monkeypatch.setattr(time, "time", lambda: next(jumps))
+    outcome, _ = run()
+    assert set(outcome.done) == set(TASKS)
+    assert all(0 <= (snapshot.eta or 0) < 100 for snapshot in recorder.snapshots)
+
+
+def test_what_another_shard_has_done_is_not_done_again(run):
+    result = Reduced(FIRST, {})
+    write_reduced(run.directory.reduced(FIRST.id), result)
+    outcome, order = run(todo=[FIRST.id, SECOND.id, END.id])
+    assert set(order) == {"second", "end"}
+    assert FIRST.id in outcome.done
 
 
 def test_notes_and_progress_reach_the_listener(run, recorder):

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from thermorbm.study.costs import Room
 from thermorbm.study.pool import Pool
 from thermorbm.study.rundir import open_run, prepare
 from thermorbm.study.tasks import make_task
@@ -39,7 +40,7 @@ def gone(pid):
 
 
 def test_a_task_that_raises_is_answered_and_logged(directory):
-    with Pool(directory.path, 1) as pool:
+    with Pool(directory.path, 1, Room(1 << 40)) as pool:
         pool.give(BAD)
         assert pool.n_idle == 0
         answer = wait_for(pool, "failed")
@@ -51,8 +52,26 @@ def test_a_task_that_raises_is_answered_and_logged(directory):
     assert "KeyError" in log
 
 
+HUGE = make_task(
+    "sample",
+    "huge",
+    {
+        "shape": [4, 4], "temperature": 5.0, "samples": 1 << 34, "held_out": 2, "method": "metropolis",
+        "sector": "symmetric", "seed": 1,
+    },
+)  # fmt: skip
+
+
+def test_a_task_that_needs_too_much_memory_is_named(directory):
+    with Pool(directory.path, 1, Room(1 << 40), memory=2 << 30) as pool:
+        pool.give(HUGE)
+        answer = wait_for(pool, "failed")
+    assert answer.task_id == HUGE.id
+    assert answer.message["error"] == "it needs more memory than 2.1 GB: use fewer workers or a smaller study"
+
+
 def test_a_killed_worker_is_noticed_and_replaced(directory):
-    with Pool(directory.path, 1) as pool:
+    with Pool(directory.path, 1, Room(1 << 40)) as pool:
         first = pool._workers[0].process.pid
         for _ in pool.answers(30):  # it says that it is ready
             pass
@@ -60,7 +79,8 @@ def test_a_killed_worker_is_noticed_and_replaced(directory):
         pool.give(BAD)
         os.kill(first, signal.SIGKILL)
         answer = wait_for(pool, "died")
-        assert (answer.task_id, answer.message["code"]) == (BAD.id, -signal.SIGKILL)
+        assert answer.task_id == BAD.id
+        assert answer.message["how"] == "by signal SIGKILL, perhaps because memory ran out"
         pool.give(BAD)
         assert wait_for(pool, "failed").task_id == BAD.id
         second = pool._workers[0].process.pid

@@ -156,6 +156,15 @@ def test_a_lock_of_another_computer_counts_while_it_is_fresh(tmp_path, monkeypat
         assert time.time() - path.stat().st_mtime < 60
 
 
+def test_a_lock_from_before_the_clock_was_set_back_is_nobodys(tmp_path):
+    path = tmp_path / "lock"
+    path.write_text('{"pid": 12, "host": "elsewhere"}')
+    future = time.time() + 3 * lock_module.SILENCE_SECONDS
+    os.utime(path, (future, future))
+    with locked(path):
+        pass
+
+
 def test_a_lock_that_was_cut_off_is_nobodys(tmp_path):
     path = tmp_path / "lock"
     path.write_text('{"pid": 1')

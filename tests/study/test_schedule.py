@@ -2,7 +2,7 @@
 
 import pytest
 
-from thermorbm.study.costs import Cost
+from thermorbm.study.costs import Cost, Room
 from thermorbm.study.schedule import Schedule, needed
 from thermorbm.study.tasks import make_task
 
@@ -43,7 +43,7 @@ def schedule(todo=ALL, seconds=None, memory=1):
 
 def test_inputs_come_first_and_the_longest_way_before_the_shorter():
     plan, order = schedule(), []
-    while (task_id := plan.next(100)) is not None:
+    while (task_id := plan.next(Room(100))) is not None:
         plan.start(task_id)
         plan.finish(task_id)
         order.append(task_id)
@@ -52,26 +52,26 @@ def test_inputs_come_first_and_the_longest_way_before_the_shorter():
 
 def test_a_long_task_comes_before_a_short_one():
     plan = schedule(todo=ids(MEASURE, TRAIN, OBSERVE, ESTIMATE), seconds={MEASURE.id: 100.0})
-    assert plan.next(100) == MEASURE.id
+    assert plan.next(Room(100)) == MEASURE.id
 
 
 def test_memory_bounds_what_runs_together_but_never_stops_all():
     plan = schedule(todo=ids(MEASURE, TRAIN), memory=10)
-    first = plan.next(15)
+    first = plan.next(Room(15))
     plan.start(first)
-    assert plan.next(15) is None
-    assert plan.next(20) is not None
+    assert plan.next(Room(15)) is None
+    assert plan.next(Room(20)) is not None
     plan.finish(first)
-    assert plan.next(5) is not None
+    assert plan.next(Room(5)) is not None
 
 
 def test_a_failure_skips_what_needs_it_and_nothing_else():
     plan = schedule()
     plan.finish(DATA.id)
     assert set(plan.fail(TRAIN.id)) == ids(OBSERVE, ESTIMATE)
-    assert plan.next(100) == MEASURE.id
+    assert plan.next(Room(100)) == MEASURE.id
     plan.finish(MEASURE.id)
-    assert plan.next(100) is None
+    assert plan.next(Room(100)) is None
     assert set(plan.states.values()) == {"done", "failed", "skipped"}
 
 
@@ -79,8 +79,8 @@ def test_a_damaged_result_is_made_again_before_its_reader():
     plan = schedule(todo=ids(OBSERVE, ESTIMATE))
     plan.start(OBSERVE.id)
     plan.remake(TRAIN.id, OBSERVE.id)
-    assert plan.next(100) == TRAIN.id
+    assert plan.next(Room(100)) == TRAIN.id
     plan.start(TRAIN.id)
-    assert plan.next(100) is None
+    assert plan.next(Room(100)) is None
     plan.finish(TRAIN.id)
-    assert plan.next(100) == OBSERVE.id
+    assert plan.next(Room(100)) == OBSERVE.id

@@ -8,7 +8,8 @@ import pytest
 
 from thermorbm import RBM, Dataset, Lattice
 from thermorbm.errors import FileError
-from thermorbm.training import train
+from thermorbm.storage import read_hdf5
+from thermorbm.training import loop, train
 from thermorbm.training import trainer as trainer_module
 from thermorbm.training.units import TorchUnits
 
@@ -50,6 +51,18 @@ def assert_same_run(a, b):
 @pytest.fixture(params=RECIPES)
 def run(request):
     return RUN | RECIPES[request.param]
+
+
+def test_a_stop_between_records_writes_a_checkpoint(coins, tmp_path, monkeypatch):
+    """As on SIGTERM: nothing since the last record is lost, and the records stay where they were."""
+    monkeypatch.setattr(loop, "SECONDS_BETWEEN_SIGNS", 0.0)
+    run, path = RUN | RECIPES["pcd"], tmp_path / "c.h5"
+    whole = train(coins, **run)
+    for update in (5, 40, 41, 100):
+        with pytest.raises(Stopped):
+            train(coins, checkpoint=path, progress=stop_at(update), **run)
+        assert read_hdf5(path, "checkpoint")[0]["progress"][0] == update
+    assert_same_run(whole, train(coins, checkpoint=path, **run))
 
 
 def test_interrupted_and_resumed_is_bit_identical(coins, run, tmp_path):

@@ -75,6 +75,13 @@ def run(
     no_report: Annotated[
         bool, typer.Option("--no-report", help="Leave the report to a later command.")
     ] = False,
+    shard: Annotated[
+        str | None, typer.Option("--shard", metavar="I/N", help="Do one of N shares, as a job of an array.")
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option("--cluster", metavar="ADDRESS", help="Dask at tcp://host:8786; local, slurm start one."),
+    ] = None,
 ) -> int:
     """Run a study, or what is not done yet of it.
 
@@ -86,23 +93,31 @@ def run(
     Examples:
       thermorbm run desk
       thermorbm run mine.toml --out runs/mine --workers 4
+      thermorbm run paper --cluster tcp://host:8786
+      thermorbm run paper --shard 3/16
     """
     from thermorbm.cli.study_display import display
     from thermorbm.study.builtin import find_study
-    from thermorbm.study.runner import run_study
+    from thermorbm.study.runner import run_shard, run_study
+    from thermorbm.study.shards import Shard
 
-    path = find_study(study)
+    path, part = find_study(study), None if shard is None else Shard.parse(shard)
+    if part and (fresh or cluster):
+        raise typer.BadParameter("--shard cannot be joined with --fresh or --cluster")
     try:
         with _signals(), display() as listener:
-            summary = run_study(path, out, listener, workers, fresh)
+            if part:
+                summary = run_shard(path, out, listener, part, workers)
+            else:
+                summary = run_study(path, out, listener, workers, fresh, cluster)
         code = _conclude(summary)
-        if not no_report:
+        if summary.results is not None and not no_report:
             typer.echo(f"report: {make_report(summary.directory.path)}")
     except Terminated:
-        say(f"ended on request; to continue: {_again(study, out)}")
+        say(f"ended on request; to continue: {_again(study, out, shard)}")
         return TERMINATED
     except KeyboardInterrupt:
-        say(f"interrupted; to continue: {_again(study, out)}")
+        say(f"interrupted; to continue: {_again(study, out, shard)}")
         return INTERRUPTED
     return code
 
@@ -129,8 +144,9 @@ def status(
     return TASK_FAILED if found.failed else 0
 
 
-def _again(study: str, out: Path | None) -> str:
-    return f"thermorbm run {study}" + ("" if out is None else f" --out {out}")
+def _again(study: str, out: Path | None, shard: str | None) -> str:
+    place = "" if out is None else f" --out {out}"
+    return f"thermorbm run {study}{place}" + ("" if shard is None else f" --shard {shard}")
 
 
 @contextmanager
@@ -150,12 +166,15 @@ def _signals() -> Iterator[None]:
 
 def _conclude(summary: RunSummary) -> int:
     outcome, path = summary.outcome, summary.directory.path
-    n_done = summary.n_tasks - len(outcome.failed) - len(outcome.skipped)
-    _show_critical(summary.results)
+    n_done = summary.n_found + len(outcome.done)
+    if summary.results is not None:
+        _show_critical(summary.results)
     say(f"{n_done} of {summary.n_tasks} tasks done, {summary.n_found} of them before; results in {path}")
     if not summary.is_complete:
         say(f"{len(outcome.failed)} tasks failed, {len(outcome.skipped)} skipped; see {path / 'failed'}")
         return TASK_FAILED
+    if summary.results is None:
+        say(f"other shards are not done; the last one joins them, or: thermorbm report {path}")
     if summary.not_certified:
         say(f"WARNING: certificate did NOT pass: {', '.join(summary.not_certified)}")
         return NOT_CERTIFIED
@@ -198,6 +217,8 @@ def _show(found: Status) -> None:
     if found.runner:
         left = "" if found.eta_seconds is None else f", about {found.eta_seconds:.0f} s left"
         typer.echo(f"running: pid {found.runner['pid']} on {found.runner['host']}{left}")
+    for name, who in found.shards.items():
+        typer.echo(f"shard {name}: pid {who['pid']} on {who['host']}")
     for task in found.running:
         typer.echo(f"  {task['name']} {100 * task['fraction']:.0f} %, {task['seconds']:.0f} s")
     for task_id, error in found.failed.items():

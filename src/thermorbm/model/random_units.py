@@ -142,6 +142,14 @@ def _next_words(state: Any, words: Any) -> None:
         second[lane] = _rotate(b, 28)
 
 
+@nb.njit(cache=True)
+def skip_units(state: Any, n_steps: Any) -> None:
+    """Advances the generator as PER_STEP * n_steps draws would."""
+    words = np.empty(LANES, dtype=np.uint64)
+    for _ in range(n_steps):
+        _next_words(state, words)
+
+
 @nb.njit(cache=True, fastmath={"contract"})
 def _draw(x: Any, bits: Any, plus: Any, minus: Any) -> Any:
     """The likelier sign of x, or the other one with probability sigma(-2 |x|) = e / (1 + e), e = exp(-2 |x|).

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from thermorbm.exact import TC_2D, TC_3D
@@ -19,10 +19,25 @@ GUESSED_SAMPLES = 10_000  # of users' data, which are not opened to plan
 
 @dataclass(frozen=True)
 class Cost:
-    """seconds on one core, memory in bytes."""
+    """What a task takes: seconds on one core, or with one GPU, and memory in bytes."""
 
     seconds: float
     memory: int
+    gpus: int = 0
+
+
+@dataclass(frozen=True)
+class Room:
+    """What tasks may use together: memory in bytes, and a number of GPUs."""
+
+    memory: int
+    gpus: int = 0
+
+    def without(self, cost: Cost) -> Room:
+        return Room(self.memory - cost.memory, self.gpus - cost.gpus)
+
+    def holds(self, cost: Cost) -> bool:
+        return cost.memory <= self.memory and cost.gpus <= self.gpus
 
 
 @dataclass(frozen=True)
@@ -33,7 +48,13 @@ class _Data:
 
 def estimate_costs(tasks: Mapping[str, Task]) -> dict[str, Cost]:
     """The cost of every task."""
-    return {task_id: _cost(task, tasks) for task_id, task in tasks.items()}
+    found = {task_id: _cost(task, tasks) for task_id, task in tasks.items()}
+    return {task_id: replace(cost, gpus=gpus(tasks[task_id])) for task_id, cost in found.items()}
+
+
+def gpus(task: Task) -> int:
+    """How many GPUs a task wants; all others want one core."""
+    return int(task.parameters.get("device") == "cuda")
 
 
 def _cost(task: Task, tasks: Mapping[str, Task]) -> Cost:
@@ -111,3 +132,9 @@ def available_memory() -> int:
         return int(0.8 * 1024 * int(fields["MemAvailable"].split()[0]))
     except (OSError, KeyError, ValueError):
         return int(0.5 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+
+
+def worker_memory(costs: Iterable[Cost], n_workers: int) -> int:
+    """Bytes that one worker may use: its part of what is free, or twice what its tasks should need."""
+    largest = max((cost.memory for cost in costs), default=BASE_MEMORY)
+    return max(available_memory() // n_workers, 2 * largest)

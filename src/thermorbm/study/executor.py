@@ -1,19 +1,19 @@
-"""Runs the tasks of a plan in worker processes on this computer, until all are done or cannot be done."""
+"""Runs the tasks of a plan on workers, here or elsewhere, until all are done or cannot be done."""
 
 from __future__ import annotations
 
-import signal
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-from thermorbm.study.costs import available_memory, estimate_costs
+from thermorbm.study.costs import Cost
 from thermorbm.study.lock import Lock
-from thermorbm.study.pool import Answer, Pool
+from thermorbm.study.pool import Answer, Workers
 from thermorbm.study.progress import Clock, Listener, Snapshot, count, stages
-from thermorbm.study.rundir import RunDirectory, write_json
+from thermorbm.study.rundir import RunDirectory, is_done, write_json
 from thermorbm.study.schedule import Schedule
 from thermorbm.study.tasks import Task
 
@@ -40,27 +40,27 @@ class Executor:
         self,
         tasks: Mapping[str, Task],
         todo: Iterable[str],
+        costs: Mapping[str, Cost],
         directory: RunDirectory,
         lock: Lock,
         listener: Listener,
-        n_workers: int,
+        state: Path | None = None,
     ) -> None:
+        """state: where to tell `status` what is under way."""
         self._tasks, self._directory, self._lock, self._listener = tasks, directory, lock, listener
-        costs = estimate_costs(tasks)
         self._schedule, self._clock = Schedule(tasks, todo, costs), Clock(costs, tasks)
-        self._n_workers = n_workers
+        self._state, self._n_workers = state or directory.state, 1
         self._attempts, self._remakes = Counter[str](), Counter[str]()
         self._done: list[str] = []
         self._failed: dict[str, str] = {}
         self._skipped: list[str] = []
         self._state_written = -STATE_SECONDS
 
-    def run(self) -> Outcome:
+    def run(self, workers: Workers) -> Outcome:
         """Until nothing is left that could run."""
-        memory = available_memory()
         try:
-            with Pool(self._directory.path, self._n_workers) as pool:
-                while self._fill(pool, memory) or self._clock.started:
+            with workers as pool:
+                while self._fill(pool) or self._clock.started:
                     for answer in pool.answers(TURN_SECONDS):
                         self._take(answer)
                     self._tell()
@@ -69,10 +69,13 @@ class Executor:
             self._write_state()
         return Outcome(tuple(self._done), self._failed, tuple(self._skipped))
 
-    def _fill(self, pool: Pool, memory: int) -> bool:
+    def _fill(self, pool: Workers) -> bool:
         """Gives tasks to idle workers; whether it gave any."""
-        given = False
-        while pool.n_idle and (task_id := self._schedule.next(memory)) is not None:
+        given, self._n_workers = False, max(1, pool.n_workers)
+        while pool.n_idle and (task_id := self._schedule.next(pool.room)) is not None:
+            if is_done(self._directory, self._tasks[task_id]):  # by another shard in the meantime
+                self._finish(task_id, [])
+                continue
             self._schedule.start(task_id)
             self._clock.start(task_id)
             self._attempts[task_id] += 1
@@ -91,7 +94,7 @@ class Executor:
         elif message["event"] == "damaged":
             self._remake(message["input"], task_id, message["problem"])
         elif message["event"] == "died":
-            self._revive(task_id, message["code"])
+            self._revive(task_id, message["how"])
         else:
             self._fail(task_id, message["error"])
 
@@ -113,14 +116,12 @@ class Executor:
         self._attempts[reader] -= 1
         self._schedule.remake(damaged, reader)
 
-    def _revive(self, task_id: str, code: int) -> None:
-        how = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with code {code}"
-        hint = ", perhaps because memory ran out" if code == -signal.SIGKILL else ""
+    def _revive(self, task_id: str, how: str) -> None:
         if self._attempts[task_id] < MOST_ATTEMPTS:
-            self._listener.note(f"{_name(task_id)}: its worker was ended {how}{hint}; trying again")
+            self._listener.note(f"{_name(task_id)}: its worker was ended {how}; trying again")
             self._schedule.retry(task_id)
         else:
-            self._fail(task_id, f"its worker was ended {how} {MOST_ATTEMPTS} times{hint}")
+            self._fail(task_id, f"its worker was ended {MOST_ATTEMPTS} times, the last time {how}")
 
     def _fail(self, task_id: str, error: str) -> None:
         skipped = self._schedule.fail(task_id)
@@ -153,7 +154,7 @@ class Executor:
             "workers": self._n_workers,
             "last_error": None if last is None else f"{_name(last[0])}: {last[1]}",
         }
-        write_json(self._directory.state, state)
+        write_json(self._state, state)
 
 
 def _name(task_id: str) -> str:

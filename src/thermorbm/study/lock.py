@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import secrets
 import socket
 import time
 from collections.abc import Iterator
@@ -17,7 +18,8 @@ from thermorbm.errors import FileError
 # A lock of another computer counts as left behind if its holder has not touched it for so long.
 SILENCE_SECONDS = 120.0
 BEAT_SECONDS = 20.0
-ATTEMPTS = 3
+PAUSE_SECONDS = 0.1
+PATIENCE_SECONDS = 0.3
 
 
 class Lock:
@@ -33,15 +35,18 @@ class Lock:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[Lock]:
+def locked(path: Path, patience: float = PATIENCE_SECONDS) -> Iterator[Lock]:
     """Holds the lock file at `path`; FileError with the owner's pid and host if another runner does.
+
+    patience: seconds to wait for it.
 
     The system frees the lock of a process that ends, however it ends.
     """
     try:
         with open(path, "a+") as file:
-            _acquire(file, path)
-            _write(file, {"pid": os.getpid(), "host": socket.gethostname()})
+            _acquire(file, path, patience)
+            # The mark tells this lock from that of any other run.
+            _write(file, {"pid": os.getpid(), "host": socket.gethostname(), "mark": secrets.token_hex(8)})
             try:
                 yield Lock(path)
             finally:
@@ -60,16 +65,14 @@ def owner(path: Path) -> dict[str, Any] | None:
         return None
 
 
-def _acquire(file: IO[str], path: Path) -> None:
-    for _ in range(ATTEMPTS):
-        found = _read(file)
-        if not _is_held(file, path, found):
-            break
-        time.sleep(0.1)  # somebody may only be looking
-    else:
-        who = f"pid {found['pid']} on {found['host']}" if found else "another process"
-        remedy = f"wait for it or stop it; if it is gone for certain, remove {path}"
-        raise FileError(path.parent, f"is in use by another runner, {who}", remedy)
+def _acquire(file: IO[str], path: Path, patience: float) -> None:
+    end = time.monotonic() + patience
+    while _is_held(file, path, found := _read(file)):
+        if time.monotonic() > end:
+            who = f"pid {found['pid']} on {found['host']}" if found else "another process"
+            remedy = f"wait for it or stop it; if it is gone for certain, remove {path}"
+            raise FileError(path.parent, f"is in use by another runner, {who}", remedy)
+        time.sleep(PAUSE_SECONDS)  # somebody may only be looking
 
 
 def _is_held(file: IO[str], path: Path, found: dict[str, Any] | None) -> bool:
@@ -83,7 +86,7 @@ def _is_held(file: IO[str], path: Path, found: dict[str, Any] | None) -> bool:
             return _is_alive(found["pid"])
     if found is None or found["host"] == socket.gethostname():
         return False
-    return _age(path) < SILENCE_SECONDS
+    return abs(_age(path)) < SILENCE_SECONDS  # a lock of the future: the clock was set back since
 
 
 def _age(path: Path) -> float:

@@ -43,7 +43,7 @@ def plan_study(study: Study) -> Plan:
     tasks: dict[str, Task] = {}
     for family in study.families:
         sources = {source.value: source for source in find_sources(family)} if family.data else {}
-        planner = FamilyPlanner(study.seed, study.control, family, sources, precision)
+        planner = FamilyPlanner(study.seed, study.control, family, sources, precision, study.device)
         tasks.update((task.id, task) for task in planner.tasks())
     return Plan(study, tasks)
 
@@ -52,9 +52,15 @@ class FamilyPlanner:
     """The tasks of one family."""
 
     def __init__(
-        self, seed: int, control: Control, family: Family, sources: Mapping[float, Source], precision: str
+        self,
+        seed: int,
+        control: Control,
+        family: Family,
+        sources: Mapping[float, Source],
+        precision: str,
+        device: str,
     ) -> None:
-        self._seed, self._control, self._family = seed, control, family
+        self._seed, self._control, self._family, self._device = seed, control, family, device
         self._sources, self._precision = sources, precision
         self._values = tuple(sources) if family.data else family.temperatures
         self._datasets: dict[tuple[float, Sector], Task] = {}
@@ -169,6 +175,7 @@ class FamilyPlanner:
             "seed": derived_seed(self._seed, *names),
             "precision": self._precision,
             "threads": 1,
+            **({} if self._device == "cpu" else {"device": self._device}),
         }
         return make_task(
             "train", self._machine_name(machine), parameters, used, self._machine_labels(machine)
@@ -293,6 +300,8 @@ def _resolved_precision(study: Study) -> str:
     """The precision that "auto" stands for here; it is part of what names a training."""
     if study.precision != "auto" or not any(family.groups for family in study.families):
         return study.precision
+    if study.device == "cuda":
+        return "bf16"  # the planner may have no GPU to ask; those of a cluster multiply it faster
     import torch
 
     from thermorbm.training.devices import PRECISIONS, choose_precision

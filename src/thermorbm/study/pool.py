@@ -6,14 +6,16 @@ import contextlib
 import json
 import os
 import selectors
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from thermorbm.errors import FileError
+from thermorbm.study.costs import Room
 from thermorbm.study.tasks import Task
 
 # One thread each, told before any library is loaded; workers together use all cores.
@@ -24,22 +26,40 @@ THREAD_VARIABLES = (
     "NUMBA_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
-PATIENCE_SECONDS = 5.0
+# So long a worker may take to write a checkpoint when it is asked to end.
+PATIENCE_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a worker said about its task; {"event": "died", "code": ...} stands for its death."""
+    """What a worker said about its task; {"event": "died", "how": ...} stands for its death."""
 
     task_id: str
     message: dict[str, Any]
 
 
+class Workers(Protocol):
+    """Those who do tasks, here or elsewhere. room: what they have together."""
+
+    @property
+    def n_workers(self) -> int: ...
+    @property
+    def n_idle(self) -> int: ...
+    @property
+    def room(self) -> Room: ...
+    def __enter__(self) -> Workers: ...
+    def __exit__(self, *_: object) -> None: ...
+    def give(self, task: Task) -> None: ...
+    def answers(self, timeout: float) -> Iterator[Answer]: ...
+
+
 class Worker:
     """One process and the task it is at, None while it is idle."""
 
-    def __init__(self, directory: Path) -> None:
-        command = [sys.executable, "-P", "-m", "thermorbm.study.worker", str(directory)]
+    def __init__(self, directory: Path, memory: int | None = None) -> None:
+        """memory: bytes that the process may use, None for any number."""
+        limit = [] if memory is None else [str(memory)]
+        command = [sys.executable, "-P", "-m", "thermorbm.study.worker", str(directory), *limit]
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -67,8 +87,14 @@ class Worker:
         *lines, self._buffer = (self._buffer + data).split(b"\n")
         return [json.loads(line) for line in lines]
 
+    def stop(self) -> int:
+        """Ends the process, but lets a training write a checkpoint first; gives its exit code."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(PATIENCE_SECONDS)
+        return self.end()
+
     def end(self) -> int:
-        """Ends the process and gives its exit code, negative for a signal."""
+        """Ends the process at once and gives its exit code, negative for a signal."""
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
                 with contextlib.suppress(OSError):
@@ -80,11 +106,21 @@ class Worker:
             return self.process.wait()
 
 
+def death(code: int) -> str:
+    """How a process ended, in words that follow "was ended"."""
+    if code >= 0:
+        return f"with code {code}"
+    hint = ", perhaps because memory ran out" if code == -signal.SIGKILL else ""
+    return f"by signal {signal.Signals(-code).name}{hint}"
+
+
 class Pool:
     """n workers. A worker that dies is replaced; its task is handed back as an answer."""
 
-    def __init__(self, directory: Path, n_workers: int) -> None:
-        self._directory = directory
+    def __init__(self, directory: Path, n_workers: int, room: Room, memory: int | None = None) -> None:
+        """room: what all have together. memory: bytes that each worker may use."""
+        self._directory, self._memory = directory, memory
+        self.n_workers, self.room = n_workers, room
         self._selector = selectors.DefaultSelector()
         self._workers = [self._started() for _ in range(n_workers)]
 
@@ -95,7 +131,7 @@ class Pool:
         for worker in self._workers:
             worker.process.terminate()
         for worker in self._workers:
-            worker.end()
+            worker.stop()
         self._selector.close()
 
     @property
@@ -131,10 +167,10 @@ class Pool:
             raise FileError(self._directory, problem, "try: python -c 'import thermorbm.study.worker'")
         self._workers[self._workers.index(worker)] = self._started()
         if worker.task_id is not None:
-            yield Answer(worker.task_id, {"event": "died", "code": code})
+            yield Answer(worker.task_id, {"event": "died", "how": death(code)})
 
     def _started(self) -> Worker:
-        worker = Worker(self._directory)
+        worker = Worker(self._directory, self._memory)
         assert worker.process.stdout is not None
         self._selector.register(worker.process.stdout, selectors.EVENT_READ, worker)
         return worker

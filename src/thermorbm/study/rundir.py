@@ -1,6 +1,7 @@
 """The run directory: where everything of a study lies.
 
 study.toml  run.json  plan.json  state.json  lock
+shards/3-of-16.{lock,json}     the same of every shard
 reduced/KIND/NAME-HASH.h5      kilobytes each; report and tables can be made from these and plan.json alone
 cache/KIND/NAME-HASH.h5        configurations and machines; may be deleted when the study is done
 cache/checkpoints/...          of trainings under way
@@ -21,11 +22,12 @@ from typing import Any
 
 from thermorbm.errors import FileError
 from thermorbm.storage import atomic_path, check_readable
+from thermorbm.study.lock import owner
 from thermorbm.study.reduced import check_reduced
 from thermorbm.study.tasks import LARGE, VERSIONS, Task
 
 FORMAT = 1
-OURS = ("reduced", "cache", "logs", "failed", "tables", "figures")
+OURS = ("shards", "reduced", "cache", "logs", "failed", "tables", "figures")
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,7 @@ def prepare(directory: RunDirectory, toml: str, tasks: Iterable[Task]) -> None:
         for place in ("reduced", "logs", "failed", *(["cache"] if kind in LARGE else [])):
             (directory.path / place / kind).mkdir(parents=True, exist_ok=True)
     (directory.path / "cache" / "checkpoints").mkdir(exist_ok=True)
+    (directory.path / "shards").mkdir(exist_ok=True)
     remove_leftovers(directory)
     with atomic_path(directory.path / "study.toml") as temporary:
         temporary.write_text(toml)
@@ -121,7 +124,12 @@ def prepare(directory: RunDirectory, toml: str, tasks: Iterable[Task]) -> None:
 
 
 def remove_leftovers(directory: RunDirectory) -> None:
-    """Removes temporary files of writers that were killed; only the holder of the lock may do so."""
+    """Removes temporary files of writers that were killed; only the holder of the lock may do so.
+
+    While shards are at work it cannot be told which of them are being written.
+    """
+    if shard_owners(directory):
+        return
     for file in directory.path.rglob(".*.tmp"):
         file.unlink(missing_ok=True)
 
@@ -154,6 +162,18 @@ def damage(directory: RunDirectory, task: Task) -> str | None:
     except FileError as error:
         return error.problem
     return None
+
+
+def is_done(directory: RunDirectory, task: Task) -> bool:
+    """Whether everything that a task makes is there; of the large part only that it exists is looked at."""
+    has_large = task.kind not in LARGE or directory.large(task.id).exists()
+    return has_large and damage(directory, task) is None
+
+
+def shard_owners(directory: RunDirectory) -> dict[str, dict[str, Any]]:
+    """Who is at work on which shard: "3-of-16" -> pid and host."""
+    found = {path.stem: owner(path) for path in sorted((directory.path / "shards").glob("*.lock"))}
+    return {name: who for name, who in found.items() if who is not None}
 
 
 def read_json(path: Path) -> dict[str, Any]:

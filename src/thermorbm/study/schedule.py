@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from graphlib import TopologicalSorter
 
-from thermorbm.study.costs import Cost
+from thermorbm.study.costs import Cost, Room
 from thermorbm.study.tasks import READS_LARGE, Task
 
 
@@ -41,18 +41,19 @@ class Schedule:
                 self._dependants[item].append(task_id)
         self.states = dict.fromkeys(tasks, "done") | dict.fromkeys(todo, "pending")
 
-    def next(self, memory: int) -> str | None:
-        """The task that can start now, fits in the memory, and has the longest work behind it; None if none.
+    def next(self, room: Room) -> str | None:
+        """The task that can start now, fits in the room, and has the longest work behind it; None if none.
 
         With nothing running any task may start, whatever it needs.
         """
         running = [task_id for task_id, state in self.states.items() if state == "running"]
-        left = memory - sum(self._costs[task_id].memory for task_id in running)
+        for task_id in running:
+            room = room.without(self._costs[task_id])
         ready = [
             task_id
             for task_id, state in self.states.items()
             if state == "pending"
-            and (not running or self._costs[task_id].memory <= left)
+            and (not running or room.holds(self._costs[task_id]))
             and all(self.states[item] == "done" for item in self._tasks[task_id].inputs)
         ]
         return min(ready, key=lambda item: (-self._ranks[item], item), default=None)

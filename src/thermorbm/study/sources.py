@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
 from thermorbm.dataset import Dataset, import_spins
 from thermorbm.errors import FileError, InputError
+from thermorbm.foreign import foreign_arrays, is_hdf5
 from thermorbm.lattice import Lattice
 from thermorbm.storage import check_readable, is_ours
 from thermorbm.study.spec import DataFile, Family
@@ -111,10 +111,10 @@ def parameter_values(path: Path, name: str) -> NDArray[np.float64]:
 
 
 def _named_array(path: Path, name: str) -> NDArray[np.generic]:
-    if h5py.is_hdf5(path):
-        with h5py.File(path, "r") as file:
-            if name in file and isinstance(file[name], h5py.Dataset):
-                return np.asarray(file[name][...])
+    if is_hdf5(path):
+        with foreign_arrays(path) as arrays:
+            if name in arrays:
+                return np.asarray(arrays[name][:])
     elif zipfile.is_zipfile(path):
         with np.load(path, allow_pickle=False) as archive:
             if name in archive.files:

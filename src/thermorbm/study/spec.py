@@ -25,6 +25,7 @@ PARTS = (
     "entropy",
     "critical",
 )
+DEVICES = ("cpu", "cuda")
 HAMILTONIANS = ("ising", "unknown")
 METHODS = ("metropolis", "swendsen-wang", "wolff")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
@@ -189,13 +190,16 @@ class Family:
 
 @dataclass(frozen=True)
 class Study:
-    """All that is asked for. precision: of the matrix products in training, "auto", "fp32" or "bf16"."""
+    """All that is asked for. precision: of the matrix products in training, "auto", "fp32" or "bf16". device:
+    where machines are trained, "cpu" or "cuda".
+    """
 
     name: str
     families: tuple[Family, ...]
     title: str = ""
     seed: int = 1
     precision: str = "auto"
+    device: str = "cpu"
     control: Control = Control()
 
     def __post_init__(self) -> None:
@@ -203,6 +207,7 @@ class Study:
         if isinstance(self.seed, bool) or not 0 <= self.seed < 1 << 63:
             raise InputError("seed", self.seed, "a whole number >= 0")
         check_member("precision", self.precision, ("auto", "fp32", "bf16"))
+        check_member("device", self.device, DEVICES)
         if not self.families:
             raise InputError("family", "nothing", "one or more [[family]] tables")
         check_distinct("family names", [family.name for family in self.families])

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from thermorbm.errors import FileError
 from thermorbm.study.lock import owner
 from thermorbm.study.progress import count, stages
-from thermorbm.study.rundir import RunDirectory, damage, read_json, read_plan
+from thermorbm.study.rundir import RunDirectory, damage, read_json, read_plan, shard_owners
 
 
 @dataclass(frozen=True)
 class Status:
     """counts: tasks by state. stages: kind -> [done, all]. runner: pid and host of who is at it, or None.
 
-    running: the tasks under way. eta_seconds: None when nobody is at it, or before one can tell. failed: id
-    of task -> error. last_error: of the last run.
+    shards: the same of every shard at work, by its name. running: the tasks under way. eta_seconds: None when
+    nobody is at it, or before one can tell. failed: id of task -> error. last_error: of the last run.
     """
 
     study: str
     counts: dict[str, int]
     stages: dict[str, tuple[int, int]]
     runner: dict[str, Any] | None
+    shards: dict[str, dict[str, Any]]
     running: list[dict[str, Any]]
     eta_seconds: float | None
     failed: dict[str, str]
@@ -32,8 +34,10 @@ class Status:
 def read_status(directory: RunDirectory) -> Status:
     """Counts results that are whole; a task that was never begun, or is to be done again, is pending."""
     tasks = read_plan(directory)
-    runner, state = owner(directory.lock), _read_state(directory)
-    running = state.get("running", []) if runner else []
+    runner, shards = owner(directory.lock), shard_owners(directory)
+    states_told = [_read_state(directory.state)] if runner else []
+    states_told += [_read_state(directory.path / "shards" / f"{name}.json") for name in shards]
+    running = [task for state in states_told for task in state.get("running", [])]
     states = {
         task_id: "done" if damage(directory, task) is None else "pending" for task_id, task in tasks.items()
     }
@@ -50,16 +54,17 @@ def read_status(directory: RunDirectory) -> Status:
         count(states),
         stages(states, tasks),
         runner,
+        shards,
         running,
-        state.get("eta_seconds") if runner else None,
+        max((state["eta_seconds"] for state in states_told if state.get("eta_seconds")), default=None),
         failed,
-        state.get("last_error") or next(reversed(failed.values()), None),
+        _read_state(directory.state).get("last_error") or next(reversed(failed.values()), None),
     )
 
 
-def _read_state(directory: RunDirectory) -> dict[str, Any]:
+def _read_state(path: Path) -> dict[str, Any]:
     try:
-        return read_json(directory.state)
+        return read_json(path)
     except FileError:  # not begun
         return {}
 

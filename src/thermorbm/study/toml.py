@@ -48,6 +48,7 @@ def read_study(values: Mapping[str, Any], base: Path) -> Study:
         "title": top.text("title", ""),
         "seed": top.whole("seed", 1),
         "precision": top.text("precision", "auto"),
+        "device": top.text("device", "cpu"),
         "control": _control(top.table("control")),
     }
     data, families = top.each("data"), top.each("family")

@@ -43,7 +43,7 @@ def _train(
         Recipe(**p["recipe"]),
         seed=p["seed"],
         validation=held_out,
-        device="cpu",
+        device=p.get("device", "cpu"),
         precision=p["precision"],
         threads=p["threads"],
         checkpoint=checkpoint,

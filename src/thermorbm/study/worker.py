@@ -1,14 +1,18 @@
 """A worker process: gets tasks as lines of JSON, does them, answers in lines of JSON.
 
-Run as `python -m thermorbm.study.worker DIRECTORY`. It ends as soon as its input is closed, whatever it is
-doing, so that no worker outlives its runner. Everything else that is printed goes to the task's log.
+Run as `python -m thermorbm.study.worker DIRECTORY [BYTES]`. It ends as soon as its input is closed, whatever
+it is doing, so that no worker outlives its runner. On SIGTERM a training writes a checkpoint first. It gets
+no more memory than BYTES. Everything else that is printed goes to the task's log.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
+import resource
+import signal
 import sys
 import threading
 import time
@@ -16,16 +20,36 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import IO, Any
 
 Message = dict[str, Any]
 Send = Callable[[Message], None]
 
 SECONDS_BETWEEN_SIGNS = 0.5
+TERMINATED = 143
+
+
+class Stopped(BaseException):
+    """A request to end, raised where a training can stop with a checkpoint."""
+
+
+@dataclass
+class Request:
+    """Whether this process is asked to end, and whether what it does can wait for that."""
+
+    is_made: bool = False
+    is_training: bool = False
+
+
+REQUEST = Request()
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, _on_request)
+    _limit_memory(int(sys.argv[2]) if len(sys.argv) > 2 else None)
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # nothing but answers may reach the pipe
     orders: queue.Queue[Message] = queue.Queue()
@@ -37,7 +61,25 @@ def main() -> None:
 
     send({"event": "ready"})
     while True:
-        send(_answer(Path(sys.argv[1]), orders.get(), send))
+        try:
+            send(_answer(Path(sys.argv[1]), orders.get(), send))
+        except Stopped:
+            os._exit(TERMINATED)
+
+
+def _on_request(number: int, frame: FrameType | None) -> None:
+    """A training goes on to its next sign of life; whatever else is under way is short, and is begun anew."""
+    if not REQUEST.is_training:
+        os._exit(TERMINATED)
+    REQUEST.is_made = True
+
+
+def _limit_memory(size: int | None) -> None:
+    """Allocations beyond `size` bytes fail; if the system runs out of memory, it ends workers first."""
+    with contextlib.suppress(OSError):  # not on this system
+        Path("/proc/self/oom_score_adj").write_text("500")
+    if size is not None and hasattr(resource, "RLIMIT_DATA"):
+        resource.setrlimit(resource.RLIMIT_DATA, (size, size))
 
 
 def _listen(orders: queue.Queue[Message]) -> None:
@@ -60,11 +102,18 @@ def _answer(path: Path, order: Mapping[str, Any], send: Send) -> Message:
     except DamagedInput as error:
         return {"event": "damaged", "input": error.task_id, "problem": error.problem}
     except MemoryError:
-        return {"event": "failed", "error": "not enough memory: use fewer workers or a smaller study"}
+        return {"event": "failed", "error": _no_memory()}
     except Exception as error:
         text = " ".join(str(error).split()) or type(error).__name__
+        if "allocate memory" in text:  # torch's way to say it
+            return {"event": "failed", "error": _no_memory()}
         known = type(error).__module__.startswith("thermorbm")
         return {"event": "failed", "error": text if known else f"{type(error).__name__}: {text}"}
+
+
+def _no_memory() -> str:
+    limit = f" than {int(sys.argv[2]) / 1e9:.1f} GB" if len(sys.argv) > 2 else ""
+    return f"it needs more memory{limit}: use fewer workers or a smaller study"
 
 
 def _perform(directory: Any, task: Any, log: IO[str], send: Send) -> Message:
@@ -76,7 +125,11 @@ def _perform(directory: Any, task: Any, log: IO[str], send: Send) -> Message:
     start, cpu_start = time.monotonic(), time.process_time()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        product = perform(task, store, _progress(send), notes.append)
+        REQUEST.is_training = task.kind == "train"
+        try:
+            product = perform(task, store, _progress(send), notes.append)
+        finally:
+            REQUEST.is_training = False
     heard = (str(warning.message) for warning in caught if warning.category is not DeprecationWarning)
     notes += dict.fromkeys(heard)  # each once
     timing = {
@@ -94,6 +147,8 @@ def _progress(send: Send) -> Callable[[float], None]:
     last = [time.monotonic()]
 
     def report(fraction: float) -> None:
+        if REQUEST.is_made:
+            raise Stopped("asked to end; going on from the checkpoint the next time")
         if time.monotonic() - last[0] > SECONDS_BETWEEN_SIGNS:
             last[0] = time.monotonic()
             send({"event": "progress", "fraction": fraction})

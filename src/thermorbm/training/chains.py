@@ -64,6 +64,7 @@ class PersistentChains:
         """start: (n_replicas * n_chains, n_visible), replica by replica. betas: from 1 down."""
         self._layers, self._units, self._steps = layers, units, steps
         self._n_replicas, self._n_chains = len(betas), len(start) // len(betas)
+        self._n_all = self._n_chains
         self._betas = betas.repeat_interleave(self._n_chains)[:, None]
         self._tempered_from, self._n_fresh, self._fresh_until = tempered_from, n_fresh, fresh_until
         self.state: Parameters = {"chains": start.clone()}
@@ -91,9 +92,15 @@ class PersistentChains:
         numbers = torch.arange(int(update * self._n_fresh), int((update + 1) * self._n_fresh))
         fresh = v[: len(numbers)].clone()
         tossed = numbers % 2 == 1
-        fresh[tossed] = self._units.draw(torch.zeros_like(fresh[tossed]))
+        fresh[tossed] = self._toss(fresh[tossed])
         # Each lap begins one further, so that a chain starts at data and at random in turn.
-        chains[(numbers + numbers // self._n_chains) % self._n_chains] = fresh
+        self._put(chains, (numbers + numbers // self._n_all) % self._n_all, fresh)
+
+    def _toss(self, like: torch.Tensor) -> torch.Tensor:
+        return self._units.draw(torch.zeros_like(like))
+
+    def _put(self, chains: torch.Tensor, places: torch.Tensor, fresh: torch.Tensor) -> None:
+        chains[places] = fresh
 
     def _moving(self, update: int) -> torch.Tensor:
         """The chains that move at this update, a view of the state."""

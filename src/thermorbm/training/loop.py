@@ -23,6 +23,7 @@ from thermorbm.training.design import choose_design
 from thermorbm.training.devices import choose_device, torch_threads
 from thermorbm.training.monitor import NO_SCORES, History, Verdict, judge, judge_natural, score
 from thermorbm.training.origin import describe
+from thermorbm.training.parallel import make_trainer
 from thermorbm.training.recipe import Recipe, choose_recipe
 from thermorbm.training.trainer import Arrays, Trainer
 
@@ -89,7 +90,9 @@ def train(
     epochs: passes over the data instead of the recipe's number. validation: held-out configurations, scored
     beside the training data. precision: "auto", "fp32" or "bf16" for the matrix products. threads: cores for
     torch, by default as many as torch would use. checkpoint: a file that is written at every record, and
-    continued from if there. progress(step) is called at every record, and about twice a second between them.
+    continued from if there. progress(step) is called at every record, and about twice a second between them;
+    if it raises, the checkpoint is written first. Where torch.distributed has been started with several
+    ranks, all of them call this and share the work.
     """
     if epochs is not None:
         changes |= {"epochs": epochs, "least_updates": 0}
@@ -99,7 +102,8 @@ def train(
     design.check(chosen)
     where = choose_device(device)
     with torch_threads(threads):
-        trainer = Trainer(data, design, chosen, int(seed), where, design.precision(precision, where))
+        type_ = design.precision(precision, where)
+        trainer = make_trainer(data, design, chosen, int(seed), where, type_)
         return _Run(trainer, data, validation, int(seed), checkpoint, progress).finish()
 
 
@@ -133,7 +137,9 @@ class _Run:
         trainer = self._trainer
         verdict = self._verdict()
         while not self._is_over(verdict):
-            self._advance(min(self._stride, trainer.n_updates - trainer.update))
+            # Up to the next record, also from a checkpoint that was written between two of them.
+            n_updates = self._stride - trainer.update % self._stride
+            self._advance(min(n_updates, trainer.n_updates - trainer.update))
             verdict = self._record()
         if verdict.status == "diverged":
             trainer.restore(self._good)
@@ -144,8 +150,17 @@ class _Run:
         for _ in range(n_updates):
             self._trainer.step()
             if self._progress and time.monotonic() - shown > SECONDS_BETWEEN_SIGNS:
-                self._progress(self._step())
+                self._show(self._progress)
                 shown = time.monotonic()
+
+    def _show(self, progress: Progress) -> None:
+        """Between records; who raises there wants to stop, and can go on from here."""
+        try:
+            progress(self._step())
+        except BaseException:
+            if self._path is not None and self._trainer.is_finite:
+                checkpoints.save(self._path, self._identity, self._trainer.state(), self._history)
+            raise
 
     @property
     def _stride(self) -> int:

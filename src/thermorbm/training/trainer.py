@@ -21,7 +21,7 @@ from thermorbm.training.natural import NaturalGradient
 from thermorbm.training.optimizer import SGD, Adam
 from thermorbm.training.recipe import Recipe
 from thermorbm.training.symmetric import SharedFilters
-from thermorbm.training.units import unit_source
+from thermorbm.training.units import UnitSource, unit_source
 from thermorbm.training.warm_chains import WarmChains
 
 Arrays = dict[str, NDArray[Any]]
@@ -46,7 +46,7 @@ class Trainer:
         self.recipe, self.design = recipe, design
         self.update, self.distance = 0, 0.0
         self.layers = design.layers(weights, device, dtype)
-        self.units = unit_source(units, device)
+        self.units = self._make_units(units, device)
         self.batches = Batches(data, recipe.batch_size, batches, recipe.flip, recipe.translate, device, dtype)
         self.n_updates = max(recipe.epochs * self.batches.per_epoch, recipe.least_updates)
         self.modes = None
@@ -58,10 +58,7 @@ class Trainer:
 
     def step(self) -> None:
         """One update of the parameters."""
-        v = self.batches.batch(self.update)
-        x = self.layers.hidden_inputs(v)
-        means = self.layers.hidden_means(x)
-        gradient = self._gradient((v, means), self.chains.negative_phase(v, x, self.update))
+        gradient = self._gradient()
         for name in self.layers.biases:
             if self.recipe.zero_bias:
                 gradient.pop(name, None)
@@ -72,14 +69,21 @@ class Trainer:
         self.distance += self.rate
         self.update += 1
 
-    def _gradient(self, data: Phase, model: Phase) -> Parameters:
-        """Of the log-likelihood, from configurations and means of h, by parameter name."""
+    def _gradient(self) -> Parameters:
+        """Of the log-likelihood, by parameter name, from the next batch."""
+        v = self.batches.batch(self.update)
+        x = self.layers.hidden_inputs(v)
+        means = self.layers.hidden_means(x)
+        return self._direction((v, means), self.chains.negative_phase(v, x, self.update), means)
+
+    def _direction(self, data: Phase, model: Phase, batch_means: torch.Tensor) -> Parameters:
+        """The gradient, made natural or softened; batch_means: hidden means of the whole batch."""
         if self.natural:
             return self.natural.gradient(*data, *model, rate=self.rate, update=self.update)
         if self.modes is None:
             return self.layers.gradient(*data, *model)
         assert isinstance(self.layers, DenseLayers)  # no other design lets such a recipe through
-        self.modes.look(data[1], self.update)
+        self.modes.look(batch_means, self.update)
         return self.layers.gradient(*data, *model, self.modes.soften)
 
     @property
@@ -123,6 +127,9 @@ class Trainer:
             "natural": self.natural.state if self.natural else {},
         }
 
+    def _make_units(self, seed: SeedSequence, device: torch.device) -> UnitSource:
+        return unit_source(seed, device)
+
     def _make_optimizer(self) -> SGD | Adam:
         parameters = self.layers.parameters
         return Adam(parameters) if self.recipe.optimizer == "adam" else SGD(parameters, self.recipe.momentum)
@@ -136,6 +143,10 @@ class Trainer:
     @property
     def _persistent_from(self) -> int:
         return round(self.recipe.persistent_from * self.n_updates)
+
+    @property
+    def _fresh_until(self) -> int:
+        return round(FRESH_UNTIL * self.n_updates)
 
     def _make_chains(self) -> Chains:
         recipe = self.recipe
@@ -152,7 +163,7 @@ class Trainer:
             recipe.hottest,
             round(recipe.tempered_from * self.n_updates),
             recipe.chain_life,
-            round(FRESH_UNTIL * self.n_updates),
+            self._fresh_until,
         )
         if not isinstance(self.layers, SharedFilters):
             return persistent

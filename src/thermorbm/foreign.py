@@ -1,0 +1,213 @@
+"""Users' HDF5 files, read by a process of its own.
+
+The HDF5 library may crash, or never come back, on a damaged file. Files of ours carry a checksum that is
+checked before the library sees them; other people's do not. So a child process opens them and sends names,
+shapes and rows through a pipe; if it dies, the file is refused in one line.
+
+Each request is a line of JSON, each answer a line of JSON that says how many raw bytes follow.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thermorbm.errors import FileError
+
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+PATIENCE_SECONDS = 120.0
+MOST_MEMORY = 8 << 30  # bytes; HDF5's largest chunk has 4 GB
+NUMBERS = "biuf"  # kinds of NumPy types that are sent; any other is only named
+
+
+def is_hdf5(path: str | Path) -> bool:
+    """Whether a file bears the signature of HDF5, at its beginning or after a user block."""
+    with open(path, "rb") as file:
+        size, place = os.fstat(file.fileno()).st_size, 0
+        while place + len(SIGNATURE) <= size:
+            file.seek(place)
+            if file.read(len(SIGNATURE)) == SIGNATURE:
+                return True
+            place = max(512, 2 * place)
+    return False
+
+
+@dataclass(frozen=True)
+class ForeignArray:
+    """An array in the file that a reader has open; rows are read when they are asked for."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    name: str
+    reader: Reader
+
+    def __getitem__(self, rows: slice) -> NDArray[Any]:
+        start, stop, _ = rows.indices(self.shape[0])
+        answer, content = self.reader.ask({"read": self.name, "rows": [start, stop]})
+        return np.frombuffer(content, self.dtype).reshape(answer["shape"])
+
+
+@contextmanager
+def foreign_arrays(path: str | Path) -> Iterator[dict[str, ForeignArray]]:
+    """All arrays of a HDF5 file by name, while the context lasts; FileError if it cannot be read."""
+    reader = Reader.idle() or Reader()
+    try:
+        answer, _ = reader.ask({"open": str(Path(path).resolve())}, path)
+        yield {
+            name: ForeignArray(tuple(shape), np.dtype(kind), name, reader)
+            for name, (shape, kind) in answer["arrays"].items()
+        }
+    finally:
+        reader.release()
+
+
+class Reader:
+    """The parent's end of a child process, which is used again for the next file."""
+
+    _idle: Reader | None = None
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "thermorbm.foreign"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self._path: str | Path = ""
+        self._parent, self._is_over = os.getpid(), False
+
+    @classmethod
+    def idle(cls) -> Reader | None:
+        """The reader that waits for work, now no longer; None if there is none of this process."""
+        found, cls._idle = cls._idle, None
+        return found if found and found._parent == os.getpid() else None
+
+    def release(self) -> None:
+        """Closes the file and waits for another."""
+        if not self._is_over:
+            self.ask({"close": True})
+            other, Reader._idle = Reader.idle(), self
+            if other is not None:
+                other.end()
+
+    def ask(self, request: dict[str, Any], path: str | Path | None = None) -> tuple[dict[str, Any], bytes]:
+        """The child's answer and the bytes that follow it."""
+        self._path = self._path if path is None else path
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        try:
+            stdin.write(json.dumps(request).encode() + b"\n")
+            stdin.flush()
+            ready, _, _ = select.select([stdout], [], [], PATIENCE_SECONDS)
+            answer = json.loads(stdout.readline() if ready else b"")
+            content = stdout.read(answer.get("size", 0))
+        except (OSError, ValueError) as error:
+            self.end()
+            problem = "the HDF5 library does not come back from it"
+            raise FileError(self._path, f"cannot be read as HDF5: {problem}", "make it again") from error
+        if "error" in answer:
+            raise FileError(self._path, f"cannot be read as HDF5: {answer['error']}")
+        return answer, content
+
+    def end(self) -> None:
+        self._is_over = True
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            with contextlib.suppress(OSError):
+                if stream is not None:
+                    stream.close()
+
+
+@atexit.register
+def _end_idle() -> None:
+    reader = Reader.idle()
+    if reader is not None:
+        reader.end()
+
+
+def main() -> None:
+    """The child: a process of its own for every file, so that no file suffers from the one before."""
+    import h5py  # noqa: F401  # once for all
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    for line in iter(sys.stdin.buffer.readline, b""):
+        if "open" not in json.loads(line):  # the process that could answer is gone
+            _reply({})
+            continue
+        process = os.fork()
+        if process == 0:
+            _serve(line)
+            os._exit(0)
+        code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        if code:
+            how = signal.Signals(-code).name if code < 0 else f"code {code}"
+            _reply({"error": f"the library crashed on it ({how})"})
+
+
+def _serve(line: bytes) -> None:
+    """Answers requests for one file until it is closed."""
+    import h5py
+
+    file: Any = None
+    while line:
+        request, content = json.loads(line), b""
+        answer: dict[str, Any] = {}
+        try:
+            if "open" in request:
+                file = h5py.File(request["open"], "r")
+                answer = {"arrays": _listed(file)}
+            elif "read" in request:
+                rows = np.ascontiguousarray(file[request["read"]][slice(*request["rows"])])
+                content = rows.tobytes()
+                answer = {"shape": rows.shape, "size": len(content)}
+        except Exception as error:  # h5py raises nearly anything on a damaged file
+            answer = {"error": " ".join(str(error).split()) or type(error).__name__}
+        _reply(answer, content)
+        if "close" in request:
+            return
+        line = sys.stdin.buffer.readline()
+
+
+def _reply(answer: dict[str, Any], content: bytes = b"") -> None:
+    sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n" + content)
+    sys.stdout.buffer.flush()
+
+
+def _listed(file: Any) -> dict[str, tuple[tuple[int, ...], str]]:
+    """Name -> shape and type; types that are not numbers as "O"."""
+    import h5py
+
+    found: dict[str, tuple[tuple[int, ...], str]] = {}
+
+    def keep(name: str, item: object) -> None:
+        if isinstance(item, h5py.Dataset) and item.shape is not None:
+            is_number = item.dtype.kind in NUMBERS and item.dtype.fields is None
+            found[name] = item.shape, item.dtype.str if is_number else "O"
+
+    file.visititems(keep)
+    return found
+
+
+if __name__ == "__main__":
+    main()

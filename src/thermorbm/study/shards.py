@@ -1,0 +1,80 @@
+"""A study divided among the jobs of an array: each does its share, whoever ends last does what joins them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from thermorbm.errors import InputError
+from thermorbm.study.costs import Cost
+from thermorbm.study.tasks import Task
+
+MOST_SHARDS = 10_000
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One of `count` shares, numbered from 1."""
+
+    number: int
+    count: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.count <= MOST_SHARDS:
+            raise InputError("shard", str(self), f"one of at most {MOST_SHARDS}")
+        if not 1 <= self.number <= self.count:
+            raise InputError("shard", str(self), f"numbered from 1 to {self.count}")
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.count}"
+
+    @property
+    def file_name(self) -> str:
+        return f"{self.number}-of-{self.count}"
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """From "3/16"."""
+        found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
+        if found is None:
+            raise InputError("shard", text, "like 3/16: number and count")
+        return cls(int(found[1]), int(found[2]))
+
+
+def share(shard: Shard, tasks: Mapping[str, Task], costs: Mapping[str, Cost]) -> set[str]:
+    """The tasks that this shard sees to, with all that they need; estimates are nobody's.
+
+    The dearest pieces of work are given out first, each where it makes the least total. Configurations that
+    several shards need may be made by each of them: they are the same bits, and cheap beside machines. Every
+    shard finds the same division, because it follows from the plan alone.
+    """
+    shares: list[set[str]] = [set() for _ in range(shard.count)]
+    loads = [0.0] * shard.count
+    for piece in sorted(_pieces(tasks), key=lambda piece: (-_seconds(piece, costs), min(piece))):
+        totals = [load + _seconds(piece - mine, costs) for load, mine in zip(loads, shares, strict=True)]
+        best = totals.index(min(totals))
+        shares[best] |= piece
+        loads[best] = totals[best]
+    return shares[shard.number - 1]
+
+
+def _seconds(piece: Iterable[str], costs: Mapping[str, Cost]) -> float:
+    return sum(costs[task_id].seconds for task_id in sorted(piece))
+
+
+def _pieces(tasks: Mapping[str, Task]) -> list[set[str]]:
+    """A machine with all that is read from it, or a measurement; each with everything it needs."""
+    pieces: dict[str, set[str]] = {}
+    for task_id, task in tasks.items():
+        if task.kind in ("train", "measure", "energies", "weights", "observe"):
+            first = task.inputs[0] if task.kind in ("weights", "observe") else task_id
+            pieces.setdefault(first, set()).update((task_id, *_needs(task, tasks)))
+    return list(pieces.values())
+
+
+def _needs(task: Task, tasks: Mapping[str, Task]) -> set[str]:
+    found: set[str] = set()
+    for item in task.inputs:
+        found |= {item, *_needs(tasks[item], tasks)}
+    return found
