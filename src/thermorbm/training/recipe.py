@@ -135,7 +135,7 @@ RECIPES = {
             final_learning_rate=1e-5,
             reference_hidden=400,
             warm_up=100,
-            chain_life=128,
+            chain_life=256,
             bias_rate=0.05,
         ),
     )
