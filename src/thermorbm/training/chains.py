@@ -9,6 +9,8 @@ import torch
 from thermorbm.training.layers import Parameters, TensorLayers
 from thermorbm.training.units import UnitSource
 
+_UPDATES_BETWEEN_REVERSALS = 8
+
 # Configurations and the means of the hidden units given them.
 Phase = tuple[torch.Tensor, torch.Tensor]
 
@@ -43,11 +45,14 @@ class PersistentChains:
     enter the gradient before they move, so that their hidden inputs are computed once, with current weights.
     The hotter replicas wait until update `tempered_from`, and start as copies of replica 0.
 
+    Chains of an ordered machine never change the sign of m by themselves, and biases would grow without end
+    to make up for a few more chains of one sign: now and then each chain of replica 0 is reversed as a whole,
+    with the Metropolis probability.
+
     Up to update `fresh_until`, on average `n_fresh` chains per update, of the hottest replica that moves,
-    start anew in turn, at data and at coin tosses alternately. Chains of an ordered machine never change the
-    sign of m, and if their share of signs is not that of the data the biases grow without end: starts at data
-    keep the share right. Near T_c chains do not leave the data's mode, while the machine grows another,
-    disordered one that they never see: starts at random find it, and the gradient takes it away.
+    start anew in turn, at data and at coin tosses alternately. Near T_c chains do not leave the data's mode,
+    while the machine grows another, disordered one that they never see: starts at random find it, and the
+    gradient takes it away.
     """
 
     def __init__(
@@ -75,6 +80,8 @@ class PersistentChains:
         self._replace_some(chains[-self._n_chains :], v, update)
         tempered = len(chains) > self._n_chains
         inputs = self._layers.hidden_inputs(chains)
+        if update % _UPDATES_BETWEEN_REVERSALS == 0:
+            self._reverse(chains[: self._n_chains], inputs[: self._n_chains])
         shown = chains[: self._n_chains].clone(), self._layers.hidden_means(inputs[: self._n_chains])
         for step in range(self._steps):
             if tempered:
@@ -101,6 +108,13 @@ class PersistentChains:
 
     def _put(self, chains: torch.Tensor, places: torch.Tensor, fresh: torch.Tensor) -> None:
         chains[places] = fresh
+
+    def _reverse(self, chains: torch.Tensor, inputs: torch.Tensor) -> None:
+        """v -> -v with the Metropolis probability, in place: chains and their inputs."""
+        cost = self._layers.reversal_cost(chains, inputs)
+        turned = self._units.draw(unit_input(-cost)) > 0
+        chains[turned] = -chains[turned]
+        inputs[turned] = self._layers.reversed_inputs(inputs[turned])
 
     def _moving(self, update: int) -> torch.Tensor:
         """The chains that move at this update, a view of the state."""

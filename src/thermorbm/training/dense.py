@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from thermorbm.training.layers import Parameters
+from thermorbm.training.layers import Parameters, reversal_cost
 
 Softening = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
 
@@ -53,6 +53,14 @@ class DenseLayers:
     def visible_field(self, v: torch.Tensor) -> torch.Tensor:
         """b.v of each row, float32. (n, n_visible) -> (n,)."""
         return v.float() @ self.parameters["b"]
+
+    def reversal_cost(self, v: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        """Visible energy of -v minus that of v, float32, given the hidden inputs x of v. -> (n,)."""
+        return reversal_cost(self.visible_field(v), x, self.reversed_inputs(x))
+
+    def reversed_inputs(self, x: torch.Tensor) -> torch.Tensor:
+        """Hidden inputs of -v, given those of v: 2 c - x."""
+        return 2 * self._c - x
 
     def gradient(
         self,

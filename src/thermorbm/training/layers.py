@@ -36,6 +36,12 @@ class TensorLayers(Protocol):
     def visible_field(self, v: torch.Tensor) -> torch.Tensor:
         """b.v of each row, float32. (n, n_visible) -> (n,)."""
 
+    def reversal_cost(self, v: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        """Visible energy of -v minus that of v, float32, given the hidden inputs x of v. -> (n,)."""
+
+    def reversed_inputs(self, x: torch.Tensor) -> torch.Tensor:
+        """Hidden inputs of -v, given those of v: 2 c - x."""
+
     def gradient(
         self, data_v: torch.Tensor, data_h: torch.Tensor, model_v: torch.Tensor, model_h: torch.Tensor
     ) -> Parameters:
@@ -43,3 +49,10 @@ class TensorLayers(Protocol):
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The parameters as NumPy arrays."""
+
+
+def reversal_cost(field: torch.Tensor, x: torch.Tensor, reversed_x: torch.Tensor) -> torch.Tensor:
+    """Visible energy of -v minus that of v, 2 b.v - sum (ln cosh reversed_x - ln cosh x). -> (n,) float32."""
+    there, here = reversed_x.float().abs(), x.float().abs()
+    change = there - here + torch.log1p(torch.exp(-2 * there)) - torch.log1p(torch.exp(-2 * here))
+    return 2 * field - change.sum(1)

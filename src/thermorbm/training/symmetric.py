@@ -14,7 +14,7 @@ from thermorbm.errors import InputError
 from thermorbm.model import mean_units
 from thermorbm.model.convolution import Shape, border, convolve, correlate
 from thermorbm.model.symmetric import window_origin
-from thermorbm.training.layers import Parameters
+from thermorbm.training.layers import Parameters, reversal_cost
 
 _CONVOLUTIONS = (
     torch.nn.functional.conv1d,
@@ -80,11 +80,12 @@ class SharedFilters:
         }
 
     def reversal_cost(self, v: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        """Visible energy of -v minus that of v, given the hidden inputs x of v; those of -v are 2 c - x."""
-        twice = 2 * self.parameters["hidden_bias"].repeat_interleave(self.n_sites)
-        there, here = (twice - x).abs_(), x.abs()
-        change = there - here + torch.log1p(torch.exp(-2 * there)) - torch.log1p(torch.exp(-2 * here))
-        return 2 * self.visible_field(v) - change.sum(1)
+        """Visible energy of -v minus that of v, given the hidden inputs x of v. -> (n,)."""
+        return reversal_cost(self.visible_field(v), x, self.reversed_inputs(x))
+
+    def reversed_inputs(self, x: torch.Tensor) -> torch.Tensor:
+        """Hidden inputs of -v, given those of v: 2 c - x."""
+        return 2 * self.parameters["hidden_bias"].repeat_interleave(self.n_sites) - x
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """The parameters as NumPy arrays."""

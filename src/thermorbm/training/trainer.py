@@ -167,9 +167,7 @@ class Trainer:
         )
         if not isinstance(self.layers, SharedFilters):
             return persistent
-        return WarmChains(
-            self.layers, self.units, from_data, persistent, self._persistent_from, not recipe.zero_bias
-        )
+        return WarmChains(from_data, persistent, self._persistent_from)
 
 
 def _array(tensor: torch.Tensor) -> NDArray[Any]:
