@@ -27,7 +27,7 @@ LIKELIHOOD_SAMPLES = {"train": 2000, "held_out": 5000}  # each flips every spin
 CHAIN_STEPS = 7  # of the paper's chain from a random hidden layer
 RELAXATION_STEPS = 16
 RELAXATION_CHAINS = 512
-QUALITY_SAMPLES, QUALITY_CHAINS, QUALITY_STEPS = 2000, 128, 256
+QUALITY_SAMPLES, QUALITY_CHAINS, QUALITY_STEPS = 1000, 64, 256
 
 Values = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
