@@ -17,7 +17,7 @@ from thermorbm.study.work_data import split
 EXACT_UNITS = 16  # a layer as small as this is summed over
 WIDTH_PER_SPIN, LEAST_WIDTH = 0.004, 1.0  # nats
 MOST_RUNGS, MOST_PER_SPIN = 256, 0.25  # the larger of both limits the rungs
-BOUND_CHAINS = 32
+BOUND_CHAINS = 64
 
 Values = dict[str, Any]
 
