@@ -136,6 +136,13 @@ def test_bennett_with_one_work_only_is_that_work():
     assert found.overlap == pytest.approx(1)
 
 
+def test_bennett_with_works_far_apart_lies_between_them():
+    found = crossing(np.array([-3000.0, -2990.0]), np.array([-2000.0, -2010.0]), np.random.default_rng(1))
+    assert found.value.value == pytest.approx(-500, abs=20)  # between -2990 and 2000, as far from both
+    assert found.overlap == 0
+    assert np.isfinite(found.value.error)
+
+
 def test_bounds_stand_on_either_side_and_overlap_falls_with_the_spread():
     rng, overlaps = np.random.default_rng(2), []
     for spread in (0.5, 3.0, 9.0):
@@ -163,7 +170,7 @@ def test_rungs_stand_where_works_vary():
 def test_rungs_of_a_machine_without_weights():
     found = log_partition_ais(RBM(np.zeros((3, 4)), np.ones(4), np.zeros(3)))
     assert found.value == pytest.approx(3 * np.log(2) + 4 * np.log(2 * np.cosh(1)))
-    assert found.error == 0
+    assert found.error < 1e-14
     assert found.verdict == "ok"
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, log_expit, logsumexp
 
 from thermorbm.stats import Estimate
 
@@ -53,9 +53,11 @@ def bennett(forward: NDArray[np.float64], reverse: NDArray[np.float64]) -> Estim
     high = max(forward.max(), -reverse.min()) + abs(m) + 1
     for _ in range(_BISECTIONS):
         d = (low + high) / 2
-        p, q = expit(forward - d - m), expit(reverse + d + m)
-        low, high = (d, high) if p.sum() > q.sum() else (low, d)
-    slope = (p * (1 - p)).sum() + (q * (1 - q)).sum()
+        log_p, log_q = log_expit(forward - d - m), log_expit(reverse + d + m)
+        low, high = (d, high) if logsumexp(log_p) > logsumexp(log_q) else (low, d)
+    largest = max(log_p.max(), log_q.max())  # works far apart must not underflow
+    p, q = np.exp(log_p - largest), np.exp(log_q - largest)
+    slope = (p * -np.expm1(log_p)).sum() + (q * -np.expm1(log_q)).sum()
     noise = np.sqrt(len(p) * p.var(ddof=1) + len(q) * q.var(ddof=1))
     return Estimate(float(d), float(noise / slope))
 

@@ -16,7 +16,7 @@ from thermorbm.study.work_data import split
 
 EXACT_UNITS = 16  # a layer as small as this is summed over
 WIDTH_PER_SPIN, LEAST_WIDTH = 0.004, 1.0  # nats
-MOST_RUNGS = 512
+MOST_RUNGS, MOST_PER_SPIN = 256, 0.25  # the larger of both limits the rungs
 BOUND_CHAINS = 64
 
 Values = dict[str, Any]
@@ -36,7 +36,7 @@ def _log_partition(machine: Machine, seed: int, progress: Progress) -> LogPartit
         "ais",
         seed=seed,
         width=max(LEAST_WIDTH, WIDTH_PER_SPIN * machine.n_visible),
-        most_rungs=MOST_RUNGS,
+        most_rungs=max(MOST_RUNGS, int(MOST_PER_SPIN * machine.n_visible)),
         progress=lambda stage, done, total: progress(done / total),
     )
 

@@ -29,7 +29,7 @@ CHAIN_STEPS = 7  # of the paper's chain from a random hidden layer
 RELAXATION_STEPS = 16
 RELAXATION_CHAINS = 512
 RELAXED = 0.02  # of <|m|>
-QUALITY_SAMPLES, QUALITY_CHAINS, QUALITY_STEPS = 2000, 128, 256
+QUALITY_SAMPLES, QUALITY_CHAINS, QUALITY_STEPS = 1000, 64, 256
 
 Values = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Protocol
 
 import torch
 
+from thermorbm.model.exchange import meeting_rows, swap_log_ratio
 from thermorbm.training.layers import Parameters, TensorLayers
 from thermorbm.training.units import UnitSource
 
@@ -130,18 +132,12 @@ class PersistentChains:
 
     def _exchange(self, chains: torch.Tensor, inputs: torch.Tensor, parity: int) -> None:
         """Swaps neighbouring replicas with the Metropolis probability, in place: chains and their inputs."""
-        n = self._n_chains
-        lower = range(parity, self._n_replicas - 1, 2)
-        if not lower:
+        meeting = meeting_rows(self._n_replicas, self._n_chains, parity)
+        a, b = (torch.from_numpy(rows).to(chains.device) for rows in meeting)
+        if not len(a):
             return
-        a = torch.cat([torch.arange(r * n, (r + 1) * n) for r in lower]).to(chains.device)
-        b = a + n
-        # The energies of both configurations at both inverse temperatures; ln of the acceptance ratio.
         field = self._layers.visible_field(chains)
-        log_ratio = (
-            self._energy(inputs, field, a, a) + self._energy(inputs, field, b, b)
-            - self._energy(inputs, field, a, b) - self._energy(inputs, field, b, a)
-        )  # fmt: skip
+        log_ratio = swap_log_ratio(partial(self._energy, inputs, field), a, b)
         swap = self._units.draw(unit_input(log_ratio)) > 0
         self.swap_rate = float(swap.float().mean())
         i, j = a[swap], b[swap]
