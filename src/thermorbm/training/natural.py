@@ -18,9 +18,9 @@ MOST_PARAMETERS = 2048
 # The covariance is averaged over about ten updates; so many chains see more directions than there are.
 _MEMORY = 0.9
 # Added to every diagonal element: a part of itself, and a part of what a free spin at every site would give.
-_RELATIVE_DAMPING, _ABSOLUTE_DAMPING = 1e-2, 1e-5
-# Kullback-Leibler distance that one update may move the machine, nats.
-_LONGEST_STEP = 10.0
+_RELATIVE_DAMPING, _ABSOLUTE_DAMPING = 5e-3, 1e-5
+# Kullback-Leibler distance per site that one update may move the machine, nats.
+_LONGEST_STEP = 0.0025
 
 
 class NaturalGradient:
@@ -63,7 +63,7 @@ class NaturalGradient:
         if update >= self._biases_from:
             natural[n:] = torch.linalg.solve(metric[n:, n:], plain[n:])
         length = rate**2 * float(plain @ natural) / 2
-        natural *= min(1.0, (_LONGEST_STEP / length) ** 0.5) if length > 0 else 1.0
+        natural *= min(1.0, (_LONGEST_STEP * self._layers.n_sites / length) ** 0.5) if length > 0 else 1.0
         return self._parts(natural.to(self._layers.device, torch.float32))
 
     def _parts(self, vector: torch.Tensor) -> Parameters:
