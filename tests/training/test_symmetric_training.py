@@ -126,7 +126,7 @@ def test_natural_steps_are_of_bounded_length(coins):
     before = trainer.layers.parameters["filters"].clone()
     trainer.step()
     move = (trainer.layers.parameters["filters"] - before).double().flatten()
-    metric = trainer.natural.state["covariance"][: len(move), : len(move)] / (1 - 0.9)
+    metric = trainer.natural.state["covariance"][: len(move), : len(move)] / (1 - 0.95)
     assert 1 < float(move @ metric @ move) / 2 < 10.1
 
 

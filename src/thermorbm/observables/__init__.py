@@ -25,6 +25,13 @@ from thermorbm.observables.hidden import (
     permutation_difference,
     wrap_hidden,
 )
+from thermorbm.observables.interactions import (
+    Interactions,
+    hamiltonian_energy,
+    interactions,
+    pair_estimates,
+    temperature_estimate,
+)
 from thermorbm.observables.likelihood import cross_entropy, pseudo_entropies, pseudo_likelihood
 from thermorbm.observables.quality import Comparison, Quality, quality
 from thermorbm.observables.visible_energy import VisibleEnergies, visible_energies
@@ -43,6 +50,7 @@ __all__ = [
     "Distribution",
     "EntropyBracket",
     "HiddenEncoding",
+    "Interactions",
     "Quality",
     "RadialCurve",
     "UnitSums",
@@ -55,19 +63,23 @@ __all__ = [
     "entropy_bracket",
     "filter_sums",
     "generate",
+    "hamiltonian_energy",
     "hidden_encoding",
     "hidden_magnetization_histogram",
+    "interactions",
     "inverse_filter_correlation",
     "inverse_filter_sums",
     "largest_domains",
     "linear_probability",
     "magnetization_probability",
     "negative_log_likelihood",
+    "pair_estimates",
     "permutation_difference",
     "pseudo_entropies",
     "pseudo_likelihood",
     "quality",
     "stepwise_probability",
+    "temperature_estimate",
     "two_point_correlation",
     "visible_energies",
     "wrap_filters",

@@ -17,7 +17,7 @@ from thermorbm.report.labels import (
 from thermorbm.report.run import Family, Run, Values, estimate, look, observation
 from thermorbm.report.tables import Cell, Table
 
-SHOWN = ("main", "union", "other")  # roles of machines
+SHOWN = ("main", "symmetric", "union", "other")  # roles of machines
 
 
 def bracket_tables(run: Run) -> list[Table]:

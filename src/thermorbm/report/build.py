@@ -23,6 +23,7 @@ from thermorbm.report.labels import plain
 from thermorbm.report.page import Section, Shown, render
 from thermorbm.report.run import Missing, Run, read_run
 from thermorbm.report.style import finish, our_style
+from thermorbm.report.symmetric import coupling_tables
 from thermorbm.report.tables import Table
 from thermorbm.storage import atomic_path
 from thermorbm.study.csv import write_csv
@@ -166,6 +167,8 @@ def _extra_tables(run: Run, section: str) -> list[Table]:
         return quality_tables(run)
     if section == "entropy":
         return bracket_tables(run)
+    if section == "symmetric":
+        return coupling_tables(run)
     found = table_2(run) if section == "critical" else None
     return [] if found is None else [found]
 

@@ -82,6 +82,7 @@ def smallest(family: Family, role: str = "main") -> int:
 
 NO_MACHINES = {
     "main": "no machines for single temperatures were trained",
+    "symmetric": "no symmetric machines were trained",
     "union": "no machine was trained on all temperatures together",
     "union-proportions": "no machine was trained on other proportions of temperatures",
     "zero-bias": "no machines without biases were trained",

@@ -43,6 +43,8 @@ INDICATORS = {
     "pseudo_entropy_per_spin": SLOPE + PSEUDO_ENTROPY + PER_T,
     "pseudo_likelihood_per_spin": SLOPE + PSEUDO_LIKELIHOOD + PER_T,
     "entropy_upper_per_spin": SLOPE + UPPER_EDGE + PER_T,
+    "nll_per_spin": SLOPE + "NLL" + PER_T,
+    "own_heat_capacity_per_spin": HEAT_CAPACITY + " of its own chains",
     "filter_sum_abs_variance": plain("Var |filter sum|"),
     "visible_energy_variance_per_spin": "Var " + VISIBLE_ENERGY,
     "zero_bias_energy_variance_per_spin": Label(r"Var $\mathcal{E}_W$", "Var ℰ<sub>W</sub>"),
@@ -58,6 +60,7 @@ ROLES = {
     "union-proportions": "other proportions",
     "zero-bias": "without biases",
     "unbalanced": "unequal signs",
+    "symmetric": "symmetric",
 }
 
 

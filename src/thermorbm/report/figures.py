@@ -16,6 +16,7 @@ from thermorbm.report import (
     overview,
     remarks,
     supplement,
+    symmetric,
     thermodynamics,
     union,
     weights,
@@ -57,6 +58,7 @@ SECTIONS = {
     "energy": "Visible energy",
     "entropy": "Pseudo-likelihood and entropy",
     "critical": "Critical temperature",
+    "symmetric": "Machines that know the lattice",
     "supplement": "Supplement and side remarks",
 }
 
@@ -82,6 +84,9 @@ FIGURES = (
     Entry("Fig. 8", "Pseudo-likelihood and entropy", "entropy", per_run=entropy.figure_8),
     Entry("Supp.", "Estimated heat capacity", "entropy", per_run=entropy.heat_capacities),
     Entry("Tab. 2", "Critical temperature", "critical", critical.forest),
+    Entry("Symmetric", "Filters shared by all sites", "symmetric", symmetric.filters),
+    Entry("Symmetric", "Learned couplings", "symmetric", symmetric.couplings),
+    Entry("Symmetric", "Entropy from symmetric machines", "symmetric", symmetric.entropy),
     Entry("Supp.", "Training curves", "supplement", supplement.training_curves),
     Entry("Supp.", "Machines without biases", "supplement", supplement.zero_bias),
     Entry("Supp.", "Variance of filter sums", "supplement", per_run=weights.filter_sum_variance),

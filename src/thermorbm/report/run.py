@@ -130,7 +130,9 @@ class Family:
 
 
 def role_of(machine: Values) -> str:
-    """What a machine is there for: main, union, union-proportions, zero-bias, unbalanced or other."""
+    """Main, symmetric, union, union-proportions, zero-bias, unbalanced or other: what a machine is for."""
+    if machine.get("filters"):
+        return "symmetric"
     if machine.get("union"):
         return "union" if machine.get("proportions") is None else "union-proportions"
     if machine.get("group") == "main":

@@ -14,6 +14,7 @@ Cell = Markup | str
 
 ROLES = {
     "main": "one temperature each",
+    "symmetric": "the same filters at every site",
     "union": "all temperatures together",
     "union-proportions": "all temperatures in other proportions",
     "zero-bias": "without biases",

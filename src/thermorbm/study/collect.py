@@ -153,11 +153,15 @@ def _machine(result: Reduced, results: Mapping[str, Reduced]) -> Values:
     task = result.task
     weights = next(iter(_readers(result, results, "weights")), None)
     partition = next(iter(_readers(result, results, "partition")), None)
+    learned = next(iter(_readers(result, results, "interactions")), None)
+    symmetric = {key: task.parameters[key] for key in ("filters", "kernel") if key in task.parameters}
     return {
         **{name: task.labels[name] for name in MACHINE_LABELS},
         **{name: task.parameters[name] for name in ("seed", "recipe", "samples", "proportions", "threads")},
+        **symmetric,
         **result.values,
         "file": _file(result),
+        "interactions": None if learned is None else {**learned.values, "file": _file(learned)},
         "weights": None if weights is None else {**weights.values, "file": _file(weights)},
         "partition": None if partition is None else dict(partition.values),
         "observations": _observations(result, results),

@@ -65,8 +65,12 @@ def _cost(task: Task, tasks: Mapping[str, Task]) -> Cost:
     inputs = [tasks[item] for item in task.inputs]
     data = _data_of(inputs)
     packed = data.n_samples * data.n_sites // 8
+    if "filters" in task.parameters:
+        return _symmetric_training(task.parameters, data, packed)
     if task.kind == "train":
         return _training(task.parameters, data, packed)
+    if "filters" in inputs[0].parameters:
+        return _symmetric_reading(task, inputs[0].parameters, data, packed)
     if task.kind in ("partition", "bracket"):
         return _annealing(task, inputs[0].parameters["n_hidden"], data, packed)
     if task.kind in ("weights", "observe"):
@@ -95,6 +99,21 @@ def _training(parameters: Mapping[str, Any], data: _Data, packed: int) -> Cost:
     draws = batch * (data.n_sites + n_hidden) * recipe["gibbs_steps"] * 2e-9
     memory = BASE_MEMORY + 3 * packed + 40 * data.n_sites * n_hidden
     return Cost(1 + n_updates * (5e-4 + products + draws), memory)
+
+
+def _symmetric_training(parameters: Mapping[str, Any], data: _Data, packed: int) -> Cost:
+    recipe = parameters["recipe"]
+    per_epoch = max(1, data.n_samples // recipe["batch_size"])
+    n_updates = max(recipe["epochs"] * per_epoch, recipe.get("least_updates", 0))
+    units = recipe["batch_size"] * parameters["n_hidden"]
+    return Cost(1 + n_updates * (1e-3 + units * 1e-8), BASE_MEMORY + 3 * packed + 64 * units)
+
+
+def _symmetric_reading(task: Task, parameters: Mapping[str, Any], data: _Data, packed: int) -> Cost:
+    """A few thousand Gibbs steps of 64 chains, for ln Z and the bound, or a few hundred."""
+    steps = 200 if task.kind == "interactions" else 2000
+    units = 64 * parameters["n_hidden"]
+    return Cost(1 + steps * units * 1e-8, BASE_MEMORY + 2 * packed + 256 * units)
 
 
 def _observing(task: Task, n_hidden: int, data: _Data, packed: int) -> Cost:

@@ -33,7 +33,9 @@ OF_MACHINES: Finders = {
     "visible_energy_variance_per_spin": (peak, HEAT),
     "zero_bias_energy_variance_per_spin": (peak, HEAT),
     "pseudo_likelihood_per_spin": (heat_peak, HEAT),
+    "own_heat_capacity_per_spin": (peak, HEAT),
     "entropy_upper_per_spin": (heat_peak, HEAT),
+    "nll_per_spin": (heat_peak, HEAT),
 }
 # One machine for all temperatures has one set of filters, but visible energies that can be compared.
 OF_UNIONS: Finders = {**OF_MACHINES, "visible_energy_mean_per_spin": (steepest, HEAT)}

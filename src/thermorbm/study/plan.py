@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,12 +30,16 @@ class Plan:
 
 @dataclass(frozen=True)
 class Machine:
-    """The place of one machine in its family. value: None for one trained on all temperatures together."""
+    """The place of one machine in its family. value: None for one trained on all temperatures together.
+
+    n_filters: of a symmetric machine, 0 for a dense one.
+    """
 
     group: Group
     n_hidden: int
     seed_index: int
     value: float | None
+    n_filters: int = 0
 
 
 def plan_study(study: Study) -> Plan:
@@ -147,33 +152,53 @@ class FamilyPlanner:
 
     def _group(self, group: Group) -> Iterator[Task]:
         recipe = self._recipe(group)
-        for n_hidden in group.hidden:
+        n_sites = math.prod(self._family.shape or ())
+        sizes = [(n_hidden, 0) for n_hidden in group.hidden] + [(f * n_sites, f) for f in group.filters]
+        for n_hidden, n_filters in sizes:
             described: list[Task] = []
-            for machine in self._machines(group, n_hidden):
+            for machine in self._machines(group, n_hidden, n_filters):
                 trained = self._train(machine, recipe)
-                described += [*self._weights(machine, trained), *self._observations(machine, trained)]
-                described += self._brackets(machine, trained)
+                described += self._readings(machine, trained)
                 yield trained
             yield from described
             if described and self._has("critical"):
                 labels = {"group": group.name, "union": group.union, "n_hidden": n_hidden}
                 yield self._estimate("indicators", f"-{group.name}-h{n_hidden}", described, labels)
 
-    def _machines(self, group: Group, n_hidden: int) -> list[Machine]:
+    def _machines(self, group: Group, n_hidden: int, n_filters: int) -> list[Machine]:
         values: Sequence[float | None] = [None] if group.union else self._group_values(group)
-        return [Machine(group, n_hidden, index, value) for value in values for index in range(group.seeds)]
+        places = [(index, value) for value in values for index in range(group.seeds)]
+        return [Machine(group, n_hidden, index, value, n_filters) for index, value in places]
+
+    def _readings(self, machine: Machine, trained: Task) -> list[Task]:
+        """What is read off a trained machine."""
+        if machine.n_filters:
+            return [self._interactions(machine, trained), *self._brackets(machine, trained)]
+        described = [*self._weights(machine, trained), *self._observations(machine, trained)]
+        return described + self._brackets(machine, trained)
+
+    def _interactions(self, machine: Machine, trained: Task) -> Task:
+        assert machine.value is not None
+        parameters = {
+            "hamiltonian": self._family.hamiltonian,
+            "seed": derived_seed(self._seed, "interactions", trained.name),
+        }
+        dataset = self._datasets[machine.value, machine.group.sector]
+        return make_task("interactions", trained.name, parameters, [trained, dataset], trained.labels)
 
     def _train(self, machine: Machine, recipe: dict[str, Any]) -> Task:
         group, used = machine.group, self._used(machine)
         place = "union" if machine.value is None else repr(machine.value)
         names = "train", self._family.name, group.name, place, machine.n_hidden, machine.seed_index
+        symmetric = {"filters": machine.n_filters, "kernel": group.kernel} if machine.n_filters else {}
         parameters = {
+            **symmetric,
             "n_hidden": machine.n_hidden,
             "recipe": recipe,
             "samples": group.samples,
             "proportions": None if group.proportions is None else list(group.proportions),
             "seed": derived_seed(self._seed, *names),
-            "precision": self._precision,
+            "precision": "fp32" if symmetric else self._precision,
             "threads": 1,
             **({} if self._device == "cpu" else {"device": self._device}),
         }
@@ -258,10 +283,12 @@ class FamilyPlanner:
         return [round(step * known, 6) for step in STEPS]
 
     def _recipe(self, group: Group) -> dict[str, Any]:
-        from thermorbm.training.recipe import choose_recipe  # brings torch with it
+        from thermorbm.training.design import SYMMETRIC_RECIPES  # brings torch with it
+        from thermorbm.training.recipe import RECIPES, choose_recipe
 
         try:
-            return choose_recipe(group.recipe, dict(group.changes)).to_dict()
+            named = SYMMETRIC_RECIPES if group.filters else RECIPES
+            return choose_recipe(group.recipe, dict(group.changes), named).to_dict()
         except (InputError, TypeError) as error:
             key = f"family.{self._family.name}.variant.{group.name}"
             raise InputError(key, group.recipe, f"trained by a valid recipe: {error}") from error
@@ -280,7 +307,8 @@ class FamilyPlanner:
         place = "" if machine.value is None else f"-{self._at(machine.value)}"
         group = "" if machine.group.name == "main" else f"-{machine.group.name}"
         seed = f"-s{machine.seed_index}" if machine.group.seeds > 1 else ""
-        return f"{self._family.name}{group}{place}-h{machine.n_hidden}{seed}"
+        filters = f"-f{machine.n_filters}k{machine.group.kernel}" if machine.n_filters else ""
+        return f"{self._family.name}{group}{place}{filters or f'-h{machine.n_hidden}'}{seed}"
 
     def _machine_labels(self, machine: Machine) -> dict[str, Any]:
         return self._labels(
@@ -290,6 +318,7 @@ class FamilyPlanner:
             sector=machine.group.sector,
             n_hidden=machine.n_hidden,
             seed_index=machine.seed_index,
+            **({"filters": machine.n_filters} if machine.n_filters else {}),
         )
 
     def _labels(self, **labels: Any) -> dict[str, Any]:

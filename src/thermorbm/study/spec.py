@@ -51,7 +51,8 @@ class Control:
 class Group:
     """Machines that are alike but for temperature, size and seed.
 
-    hidden: numbers of hidden units, one machine each. recipe, changes: how to train, and which fields of the
+    hidden: numbers of hidden units, one dense machine each. filters: numbers of filters of side `kernel`, one
+    symmetric machine each; a group has one of the two. recipe, changes: how to train, and which fields of the
     recipe are set otherwise. seeds: machines per temperature and size, from different seeds. temperatures:
     some of the family's, None for all. sector: of the configurations, "symmetric", "positive" or the fraction
     with m > 0. union: one machine for all temperatures together, `proportions` says how many configurations
@@ -60,6 +61,8 @@ class Group:
 
     name: str = "main"
     hidden: tuple[int, ...] = ()
+    filters: tuple[int, ...] = ()
+    kernel: int = 3
     recipe: str = "fast"
     changes: Mapping[str, Any] = field(default_factory=dict)
     seeds: int = 1
@@ -72,6 +75,10 @@ class Group:
     def __post_init__(self) -> None:
         check_name("name", self.name)
         check_counts("hidden", self.hidden)
+        check_counts("filters", self.filters)
+        check_count("kernel", self.kernel)
+        if self.filters and self.union:
+            raise InputError("union", True, "false for symmetric machines", "they are for one temperature")
         check_count("seeds", self.seeds)
         if self.samples is not None:
             check_count("samples", self.samples)
@@ -157,6 +164,8 @@ class Family:
         if self.held_out is not None:
             check_count("held_out", self.held_out, least=2)
         check_distinct("variant names", [group.name for group in self.groups])
+        for group in self.groups:
+            self._check_symmetric(group)
         if self.data:
             self._check_imported()
         else:
@@ -165,6 +174,17 @@ class Family:
     @property
     def lattice(self) -> Lattice | None:
         return None if self.shape is None else Lattice(self.shape)
+
+    def _check_symmetric(self, group: Group) -> None:
+        if not group.filters:
+            return
+        if self.shape is None:
+            raise InputError("shape", None, "the sides of the periodic lattice", "symmetric machines need it")
+        if group.kernel > min(self.shape):
+            key = f"variant.{group.name}.kernel"
+            raise InputError(
+                key, group.kernel, f"at most the shortest side of the lattice, {min(self.shape)}"
+            )
 
     def _check_sampled(self) -> None:
         if self.shape is None:

@@ -22,12 +22,13 @@ VERSIONS = {
     "observe": 2,
     "partition": 1,
     "bracket": 1,
+    "interactions": 1,
     "estimate": 2,
 }
 # What a kind makes beside its reduced result: configurations, or a machine. They lie in the cache.
 LARGE = {"sample": "dataset", "import": "dataset", "train": "machine"}
 # Kinds that read what their inputs have in the cache, and not only their reduced results.
-READS_LARGE = frozenset({"measure", "train", "weights", "observe", "partition", "bracket"})
+READS_LARGE = frozenset({"measure", "train", "weights", "observe", "partition", "bracket", "interactions"})
 HASH_LENGTH = 16
 
 

@@ -144,7 +144,14 @@ def _training(table: Table, like: Group) -> dict[str, Any]:
 
 
 def _variant(table: Table, main: Group) -> Group:
-    training = _training(table, main)
+    filters, kernel = table.wholes("filters"), table.whole("kernel", 3)
+    if filters:
+        if "hidden" in table:
+            raise table.refused("hidden", list(table.wholes("hidden")), "absent where filters are given")
+        main = Group(seeds=main.seeds)  # recipes of dense machines do not suit symmetric ones
+    elif "kernel" in table:
+        raise table.refused("kernel", kernel, "absent where no filters are given")
+    training = _training(table, main) | {"filters": filters, "kernel": kernel}
     if table.flag("zero_bias"):
         training["changes"]["zero_bias"] = True
     given = {
@@ -156,7 +163,7 @@ def _variant(table: Table, main: Group) -> Group:
         "samples": table.optional_whole("samples"),
     }
     table.finish()
-    if not training["hidden"]:
+    if not training["hidden"] and not filters:
         raise table.refused("hidden", None, "one or more numbers of hidden units")
     return _located(table, Group, {**training, **given})
 

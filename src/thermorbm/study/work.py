@@ -35,6 +35,10 @@ def perform(task: Task, store: Store, progress: Progress, note: Note) -> Product
         return (
             work_machine.weights(task, store) if task.kind == "weights" else work_machine.observe(task, store)
         )
+    if task.kind == "interactions":
+        from thermorbm.study import work_symmetric
+
+        return work_symmetric.interactions(task, store)
     if task.kind in ("partition", "bracket"):
         from thermorbm.study import work_bracket
 

@@ -28,6 +28,7 @@ Values = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 
 FINE_POINTS = 400
+OWN = ("energy_per_spin", "heat_capacity_per_spin")  # of what a symmetric machine generates
 
 
 def estimate(task: Task, store: Store) -> Product:
@@ -116,6 +117,9 @@ def _indicators_of(result: Reduced) -> Values:
     if result.task.kind in ("partition", "bracket"):
         names = ("entropy_upper_per_spin", "nll_per_spin", "kl_per_spin")
         return {name: values["bracket"][name] for name in names if name in values.get("bracket", {})}
+    if result.task.kind == "interactions":
+        own = {f"own_{name}": values["own"][name] for name in OWN if name in values["own"]}
+        return {"nearest_coupling": values["nearest_coupling"], **own}
     n_sites = values["n_sites"]
     if "visible_energy" in values:
         energies = values["visible_energy"]

@@ -39,7 +39,7 @@ def _train(
     p = task.parameters
     return train_machine(
         data,
-        p["n_hidden"],
+        None if "filters" in p else p["n_hidden"],
         Recipe(**p["recipe"]),
         seed=p["seed"],
         validation=held_out,
@@ -48,6 +48,9 @@ def _train(
         threads=p["threads"],
         checkpoint=checkpoint,
         progress=lambda step: progress(step.update / step.n_updates),
+        model="symmetric" if "filters" in p else "dense",
+        filters=p.get("filters"),
+        kernel=p.get("kernel"),
     )
 
 

@@ -37,6 +37,7 @@ SYMMETRIC_RECIPES = {
         gibbs_steps=1,
         persistent=True,
         persistent_from=0.4,
+        chain_life=100,
         natural=True,
         schedule="cosine",
         final_learning_rate=0.005,

@@ -1,7 +1,7 @@
 """The natural gradient: steps of equal length in the distribution, not in the parameters.
 
 A machine with shared filters has so few parameters that their Fisher information, the covariance of
--dE/dtheta over the model's own configurations, is a small matrix. Dividing the gradient by it makes every
+-dE/dtheta over configurations, is a small matrix. Dividing the gradient by it makes every
 direction converge alike, and the machine comes closer to the data in hundreds of updates than in thousands of
 Adam's.
 """
@@ -15,12 +15,13 @@ from thermorbm.training.layers import Parameters
 from thermorbm.training.symmetric import SharedFilters
 
 MOST_PARAMETERS = 2048
-# The covariance is averaged over about ten updates; so many chains see more directions than there are.
-_MEMORY = 0.9
+# The covariance is averaged over about twenty updates, and over the data as well as the chains of the model:
+# those of a slow machine alone are fewer independent configurations than there are parameters.
+_MEMORY = 0.95
 # Added to every diagonal element: a part of itself, and a part of what a free spin at every site would give.
-_RELATIVE_DAMPING, _ABSOLUTE_DAMPING = 1e-2, 1e-5
-# Kullback-Leibler distance that one update may move the machine, nats.
-_LONGEST_STEP = 10.0
+_RELATIVE_DAMPING, _ABSOLUTE_DAMPING = 1e-3, 1e-6
+# Kullback-Leibler distance per site that one update may move the machine, nats.
+_LONGEST_STEP = 0.0025
 
 
 class NaturalGradient:
@@ -54,16 +55,16 @@ class NaturalGradient:
         update: int,
     ) -> Parameters:
         """The natural gradient by parameter name; shorter where `rate` times it would be too long a step."""
-        model = self._rows(model_v, model_h)
-        plain = self._rows(data_v, data_h).mean(0) - model.mean(0)
-        metric = self._metric(model, update)
+        data, model = self._rows(data_v, data_h), self._rows(model_v, model_h)
+        plain = data.mean(0) - model.mean(0)
+        metric = self._metric(data, model, update)
         natural = torch.zeros_like(plain)
         n = self._n_weights
         natural[:n] = torch.linalg.solve(metric[:n, :n], plain[:n])
         if update >= self._biases_from:
             natural[n:] = torch.linalg.solve(metric[n:, n:], plain[n:])
         length = rate**2 * float(plain @ natural) / 2
-        natural *= min(1.0, (_LONGEST_STEP / length) ** 0.5) if length > 0 else 1.0
+        natural *= min(1.0, (_LONGEST_STEP * self._layers.n_sites / length) ** 0.5) if length > 0 else 1.0
         return self._parts(natural.to(self._layers.device, torch.float32))
 
     def _parts(self, vector: torch.Tensor) -> Parameters:
@@ -73,15 +74,20 @@ class NaturalGradient:
             start += shape.numel()
         return parts
 
-    def _metric(self, rows: torch.Tensor, update: int) -> torch.Tensor:
-        """The damped covariance, averaged over the last updates."""
+    def _metric(self, data: torch.Tensor, model: torch.Tensor, update: int) -> torch.Tensor:
+        """The damped covariance, averaged over both phases and the last updates."""
         covariance = self.state["covariance"]
-        centred = rows.clone()
-        centred[:, : self._n_weights] -= rows[:, : self._n_weights].mean(0)
-        covariance.lerp_(centred.t() @ centred / (len(rows) - 1), 1 - _MEMORY)
+        now = (self._moments(data) + self._moments(model)) / 2
+        covariance.lerp_(now, 1 - _MEMORY)
         metric = covariance / (1 - _MEMORY ** (update + 1))
         damping = _RELATIVE_DAMPING * metric.diagonal() + _ABSOLUTE_DAMPING * self._layers.n_sites
         return metric + torch.diag(damping)
+
+    def _moments(self, rows: torch.Tensor) -> torch.Tensor:
+        """Covariance of what belongs to the filters, second moments of what belongs to the biases."""
+        rows = rows.clone()
+        rows[:, : self._n_weights] -= rows[:, : self._n_weights].mean(0)
+        return rows.t() @ rows / max(1, len(rows) - 1)
 
     def _rows(self, v: torch.Tensor, h: torch.Tensor) -> torch.Tensor:
         """The statistics of each row, (n, number of parameters) float64."""

@@ -1,0 +1,135 @@
+"""The Hamiltonian that a symmetric machine has learned: its visible energy as a sum over products of spins.
+
+Each hidden unit contributes -ln 2cosh(c + w.s), a function of the spins s in its window. Every function of n
+spins is a sum of 2^n products of them, and a Walsh-Hadamard transform gives all coefficients exactly.
+Products that differ by a shift belong together, because the filters are the same at every site:
+
+    visible energy = -N constant - sum over products g and sites i of coupling_g prod_{r in g} s_{i + r}.
+
+For a machine that is the Ising model at T, the couplings of neighbours are 1/T and all others vanish. What is
+found for data is the inverse Ising problem's answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from thermorbm.errors import InputError
+from thermorbm.model import SymmetricRBM
+from thermorbm.stats import Estimate
+
+MOST_SPINS = 16  # of a window: 2^16 states
+LARGEST_PRODUCT = 4
+
+Offset = tuple[int, ...]
+Product = tuple[Offset, ...]
+
+
+@dataclass(frozen=True)
+class Interactions:
+    """The learned Hamiltonian over k_B T. shape: sides of the lattice.
+
+    couplings: by the places of the spins that are multiplied, sorted, the first at 0; that of one spin is the
+    field. constant: the energy per site that belongs to no spin, with the sign of a coupling.
+    """
+
+    shape: tuple[int, ...]
+    couplings: dict[Product, float]
+    constant: float
+
+    def of_order(self, n_spins: int) -> dict[Product, float]:
+        """Products of that many spins."""
+        return {product: value for product, value in self.couplings.items() if len(product) == n_spins}
+
+    @property
+    def pairs(self) -> dict[Offset, float]:
+        """J(r) by the displacement r, the shorter way round, averaged over what differs by axes and signs."""
+        groups: dict[Offset, list[float]] = {}
+        for (_, second), value in self.of_order(2).items():
+            steps = (min(r, side - r) for r, side in zip(second, self.shape, strict=True))
+            groups.setdefault(tuple(sorted(steps)), []).append(value)
+        ordered = sorted(groups.items(), key=lambda item: (sum(r * r for r in item[0]), item[0]))
+        return {r: float(np.mean(values)) for r, values in ordered}
+
+    @property
+    def nearest(self) -> float:
+        """The coupling of neighbours, averaged over axes: 1/T of the Ising model."""
+        step = (*[0] * (len(self.shape) - 1), 1)
+        if step not in self.pairs:
+            raise InputError("window", "one site", "two or more sites wide for a coupling of neighbours")
+        return self.pairs[step]
+
+
+def interactions(machine: SymmetricRBM) -> Interactions:
+    """All products of up to four spins, exactly. Windows of at most 16 sites."""
+    if not isinstance(machine, SymmetricRBM):
+        raise InputError("machine", type(machine).__name__, "a symmetric machine")
+    n_taps = int(np.prod(machine.window))
+    if n_taps > MOST_SPINS:
+        raise InputError("window", machine.window, f"of at most {MOST_SPINS} sites", "train a smaller kernel")
+    coefficients = _coefficients(machine)
+    elements = list(np.ndindex(machine.window))
+    couplings: dict[Product, float] = {((0,) * len(machine.shape),): float(machine.visible_bias)}
+    for number in range(1, len(coefficients)):
+        if number.bit_count() > LARGEST_PRODUCT:
+            continue
+        places = [element for bit, element in enumerate(elements) if number >> bit & 1]
+        product = _canonical(places, machine.shape)
+        couplings[product] = couplings.get(product, 0.0) + float(coefficients[number])
+    return Interactions(machine.shape, couplings, float(coefficients[0]))
+
+
+def temperature_estimate(machines: Sequence[SymmetricRBM]) -> Estimate:
+    """T = 1 / J of neighbours, the mean over machines of several seeds and its error, nan for one."""
+    return _mean([1 / interactions(machine).nearest for machine in machines])
+
+
+def pair_estimates(machines: Sequence[SymmetricRBM]) -> dict[Offset, Estimate]:
+    """J(r) over machines of several seeds, with the error of their mean, nan for one."""
+    found = [interactions(machine).pairs for machine in machines]
+    return {r: _mean([pairs[r] for pairs in found]) for r in found[0]}
+
+
+def hamiltonian_energy(machine: SymmetricRBM, v: ArrayLike) -> NDArray[np.float64]:
+    """H of configurations in units of the coupling of neighbours, from the machine alone. -> (n,)."""
+    learned = interactions(machine)
+    return (machine.visible_energy(v) + machine.n_visible * learned.constant) / learned.nearest
+
+
+def _coefficients(machine: SymmetricRBM) -> NDArray[np.float64]:
+    """(2^n_taps,): of the product of the window's spins whose bits are set, summed over filters."""
+    filters = machine.filters.reshape(machine.n_filters, -1).astype(np.float64)
+    n_taps = filters.shape[1]
+    signs = 1.0 - 2.0 * (np.arange(1 << n_taps)[:, None] >> np.arange(n_taps) & 1)
+    inputs = signs @ filters.T + machine.hidden_bias.astype(np.float64)
+    return _walsh_hadamard(np.logaddexp(inputs, -inputs).sum(axis=1)) / (1 << n_taps)
+
+
+def _walsh_hadamard(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """sum_s values[s] (-1)^(bits that s and S have in common), for every S."""
+    half = 1
+    while half < len(values):
+        pairs = values.reshape(-1, 2, half)
+        values = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).reshape(-1)
+        half *= 2
+    return values
+
+
+def _canonical(places: Sequence[Offset], shape: tuple[int, ...]) -> Product:
+    """The same product wherever it stands: of all shifts of one spin to 0 the first in order."""
+    shifted = (
+        sorted(
+            tuple((x - o) % side for x, o, side in zip(place, origin, shape, strict=True)) for place in places
+        )
+        for origin in places
+    )
+    return tuple(min(shifted))
+
+
+def _mean(values: Sequence[float]) -> Estimate:
+    error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+    return Estimate(float(np.mean(values)), float(error))
