@@ -141,16 +141,34 @@ def _patient_file(path: Path) -> Iterator[_PatientFile]:
 
 def read_hdf5(path: str | Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Reads a file of `write_hdf5`; anything but an unaltered file of that kind raises FileError."""
+    with _opened(path, kind) as file:
+        arrays = {name: np.asarray(item[...]) for name, item in file["arrays"].items()}
+        return arrays, _metadata(file)
+
+
+def read_metadata(path: str | Path, kind: str) -> dict[str, Any]:
+    """As `read_hdf5`, but without the arrays."""
+    with _opened(path, kind) as file:
+        return _metadata(file)
+
+
+@contextmanager
+def _opened(path: str | Path, kind: str) -> Iterator[h5py.File]:
     found = read_kind(path)
     if found != kind:
         raise FileError(path, f"is a {found} file", f"a {kind} file is wanted")
     try:
         with h5py.File(path, "r") as file:
-            text = file["metadata"][...].tobytes().decode()
-            arrays = {name: np.asarray(item[...]) for name, item in file["arrays"].items()}
-        return arrays, json.loads(text)
+            yield file
     except Exception as error:  # h5py raises nearly anything on a file that it does not like
         raise FileError(path, "is not laid out like a file of thermorbm", "make it again") from error
+
+
+def _metadata(file: h5py.File) -> dict[str, Any]:
+    found = json.loads(file["metadata"][...].tobytes().decode())
+    if not isinstance(found, dict):
+        raise TypeError("metadata must be a JSON object")
+    return found
 
 
 def read_kind(path: str | Path) -> str:

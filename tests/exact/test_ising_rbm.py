@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from oracles.rbm_enumeration import ising_pseudo_entropy
 from thermorbm.errors import InputError
 from thermorbm.exact import kaufman
-from thermorbm.exact.ising_rbm import ising_rbm
+from thermorbm.exact.ising_machine import ising_rbm
 from thermorbm.lattice import Lattice
 
 SHAPES = [(5,), (2, 2), (3, 3), (4, 6), (2, 3, 4), (2, 2, 2, 2)]

@@ -2,12 +2,15 @@
 
 import json
 import shutil
+import subprocess
+import sys
 import time
 
 import pytest
 
 from thermorbm.errors import InputError
 from thermorbm.study import tasks as tasks_module
+from thermorbm.study.costs import estimate_costs
 from thermorbm.study.plan import plan_study
 from thermorbm.study.reduced import Reduced, write_reduced
 from thermorbm.study.rundir import open_run, prepare
@@ -176,3 +179,31 @@ def test_a_thousand_tasks_are_planned_and_skipped_in_two_seconds(tmp_path, recor
     assert survey(plan.tasks, directory, recorder) == set()
     assert len(plan.tasks) == 1000
     assert time.process_time() - start < 2
+
+
+def test_a_slip_of_the_pen_does_not_plan_without_end(write_study):
+    study = load_study(write_study(**{"hidden = [4]": "hidden = [4]\nseeds = 1_000_000_000_000"}))
+    with pytest.raises(
+        InputError, match=r"main\.seeds must be so few that there are at most 100000 machines"
+    ):
+        plan_study(study)
+
+
+LIGHT = """
+import sys
+import thermorbm.study.runner
+assert not {"numba", "scipy", "torch"} & set(sys.modules)
+"""
+
+
+def test_finding_that_nothing_is_to_do_loads_no_compilers():
+    subprocess.run([sys.executable, "-c", LIGHT], check=True)
+
+
+def test_a_gpu_is_part_of_what_names_a_training(write_study):
+    plain = plan_study(load_study(write_study(**{"seed = 3": 'seed = 3\nprecision = "bf16"'}))).tasks
+    gpu = plan_study(load_study(write_study(**{"seed = 3": 'seed = 3\ndevice = "cuda"'}))).tasks
+    assert {task_id for task_id in plain if "sample/" in task_id} <= set(gpu)
+    assert not {task_id for task_id in plain if "train/" in task_id} & set(gpu)
+    costs = estimate_costs(gpu)
+    assert {task.kind for task_id, task in gpu.items() if costs[task_id].gpus} == {"train"}

@@ -84,3 +84,11 @@ def test_a_damaged_result_is_made_again_before_its_reader():
     assert plan.next(Room(100)) is None
     plan.finish(TRAIN.id)
     assert plan.next(Room(100)) == OBSERVE.id
+
+
+def test_a_task_that_wants_a_gpu_waits_for_one():
+    costs = {task_id: Cost(1.0, 1, gpus=int(task_id == TRAIN.id)) for task_id in TASKS}
+    plan = Schedule(TASKS, ids(MEASURE, TRAIN), costs)
+    plan.start(MEASURE.id)
+    assert plan.next(Room(100, gpus=0)) is None
+    assert plan.next(Room(100, gpus=1)) == TRAIN.id

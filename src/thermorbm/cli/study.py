@@ -49,7 +49,6 @@ INDICATORS = {
     "pseudo_likelihood_per_spin": "T dL~/dT",
     "entropy_upper_per_spin": "T dS_up/dT (bracket)",
     "filter_sum_abs_variance": "Var |filter sum|",
-    "entropy_upper_per_spin": "T dS_up/dT",
     "nll_per_spin": "T dNLL/dT",
     "own_heat_capacity_per_spin": "c_V of own chains",
     "visible_energy_variance_per_spin": "Var visible energy",

@@ -5,25 +5,30 @@
 `boltzmann` is any lattice small enough to enumerate.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from thermorbm.exact.constants import KC_3D, TC_2D, TC_3D
-from thermorbm.exact.energies import (
-    LARGEST_SIDE,
-    EnergyDistribution,
-    energy_distribution,
-    ring_energy_distribution,
-)
-from thermorbm.exact.enumeration import (
-    MOST_SPINS,
-    Boltzmann,
-    boltzmann,
-    enumerate_states,
-    enumerated_energy_distribution,
-)
-from thermorbm.exact.infinite import onsager
-from thermorbm.exact.ising_rbm import ising_rbm
-from thermorbm.exact.thermodynamics import MagneticThermodynamics, Thermodynamics
-from thermorbm.exact.three_d import cubic_magnetization, cubic_series
-from thermorbm.exact.torus import kaufman
+
+if TYPE_CHECKING:
+    from thermorbm.exact.energies import (
+        LARGEST_SIDE,
+        EnergyDistribution,
+        energy_distribution,
+        ring_energy_distribution,
+    )
+    from thermorbm.exact.enumeration import (
+        MOST_SPINS,
+        Boltzmann,
+        boltzmann,
+        enumerate_states,
+        enumerated_energy_distribution,
+    )
+    from thermorbm.exact.infinite import onsager
+    from thermorbm.exact.ising_machine import ising_rbm
+    from thermorbm.exact.thermodynamics import MagneticThermodynamics, Thermodynamics
+    from thermorbm.exact.three_d import cubic_magnetization, cubic_series
+    from thermorbm.exact.torus import kaufman
 
 __all__ = [
     "KC_3D",
@@ -46,3 +51,33 @@ __all__ = [
     "onsager",
     "ring_energy_distribution",
 ]
+
+# Imported on first use: who only wants T_c does not wait for scipy and numba.
+_HOMES = {
+    "Boltzmann": "enumeration",
+    "EnergyDistribution": "energies",
+    "LARGEST_SIDE": "energies",
+    "MOST_SPINS": "enumeration",
+    "MagneticThermodynamics": "thermodynamics",
+    "Thermodynamics": "thermodynamics",
+    "boltzmann": "enumeration",
+    "cubic_magnetization": "three_d",
+    "cubic_series": "three_d",
+    "energy_distribution": "energies",
+    "enumerate_states": "enumeration",
+    "enumerated_energy_distribution": "enumeration",
+    "ising_rbm": "ising_machine",
+    "kaufman": "torus",
+    "onsager": "infinite",
+    "ring_energy_distribution": "energies",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'thermorbm.exact' has no attribute {name!r}")
+    return getattr(import_module(f"thermorbm.exact.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -12,7 +12,7 @@ from typing import Any
 from thermorbm.errors import FileError
 from thermorbm.exact import TC_2D, TC_3D
 from thermorbm.study.csv import write_csv
-from thermorbm.study.reduced import Reduced, read_reduced
+from thermorbm.study.reduced import Reduced, read_values
 from thermorbm.study.rundir import FORMAT, RunDirectory, read_json, write_json
 from thermorbm.study.spec import Family, Study
 from thermorbm.study.tasks import Task
@@ -45,7 +45,7 @@ def collect(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) ->
 
 def _read(directory: RunDirectory, task_id: str) -> Reduced | None:
     try:
-        return read_reduced(directory.reduced(task_id))
+        return read_values(directory.reduced(task_id))
     except FileError:  # failed or not done yet; a damaged one is made again by the next run
         return None
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thermorbm.errors import InputError
 from thermorbm.exact import TC_2D, TC_3D
-from thermorbm.study.sources import Source, find_sources
 from thermorbm.study.spec import Control, Family, Group, Sector, Study
 from thermorbm.study.tasks import Task, derived_seed, make_task
 
+if TYPE_CHECKING:
+    from thermorbm.study.sources import Source
+
+MOST_MACHINES = 100_000
 OBSERVED_PARTS = ("likelihood", "visible-energy", "hidden", "generation", "quality")
 OF_ONE_TEMPERATURE = ("generation", "quality")  # a machine for all of them cannot be told which
 # Where the stepwise start of generated configurations changes, in T_c; the paper's 2.0 and 2.5 in 2d.
@@ -47,10 +50,16 @@ def plan_study(study: Study) -> Plan:
     precision = _resolved_precision(study)
     tasks: dict[str, Task] = {}
     for family in study.families:
-        sources = {source.value: source for source in find_sources(family)} if family.data else {}
+        sources = _sources(family) if family.data else {}
         planner = FamilyPlanner(study.seed, study.control, family, sources, precision, study.device)
         tasks.update((task.id, task) for task in planner.tasks())
     return Plan(study, tasks)
+
+
+def _sources(family: Family) -> dict[float, Source]:
+    from thermorbm.study.sources import find_sources  # brings scipy with it
+
+    return {source.value: source for source in find_sources(family)}
 
 
 class FamilyPlanner:
@@ -154,6 +163,10 @@ class FamilyPlanner:
         recipe = self._recipe(group)
         n_sites = math.prod(self._family.shape or ())
         sizes = [(n_hidden, 0) for n_hidden in group.hidden] + [(f * n_sites, f) for f in group.filters]
+        n_machines = group.seeds * len(sizes) * len(self._group_values(group))
+        if n_machines > MOST_MACHINES:
+            key = f"family.{self._family.name}.variant.{group.name}.seeds"
+            raise InputError(key, group.seeds, f"so few that there are at most {MOST_MACHINES} machines")
         for n_hidden, n_filters in sizes:
             described: list[Task] = []
             for machine in self._machines(group, n_hidden, n_filters):

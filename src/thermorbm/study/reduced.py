@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thermorbm.errors import FileError
-from thermorbm.storage import read_hdf5, read_kind, write_hdf5
+from thermorbm.storage import read_hdf5, read_kind, read_metadata, write_hdf5
 from thermorbm.study.tasks import Task
 
 KIND = "reduced"
@@ -37,6 +37,15 @@ def write_reduced(path: Path, result: Reduced) -> None:
 def read_reduced(path: Path) -> Reduced:
     """Reads a file of `write_reduced`; FileError if it is absent, damaged or something else."""
     arrays, metadata = read_hdf5(path, KIND)
+    return _made(path, metadata, arrays)
+
+
+def read_values(path: Path) -> Reduced:
+    """The same without arrays."""
+    return _made(path, read_metadata(path, KIND), {})
+
+
+def _made(path: Path, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Reduced:
     try:
         task = Task.from_dict(metadata["task"])
         return Reduced(task, dict(metadata["values"]), arrays, dict(metadata["timing"]))

@@ -1,0 +1,20 @@
+"""Damaged and strange files: success or a documented error, never anything else."""
+
+import pytest
+
+from fuzz.readers import fuzz
+
+SHORT = {"toml": 150, "ours": 300, "layout": 80, "npy": 200, "npz": 150, "hdf5": 120}
+LONG = {"toml": 30_000, "ours": 25_000, "layout": 5_000, "npy": 20_000, "npz": 12_000, "hdf5": 10_000}
+
+
+@pytest.mark.parametrize("target", SHORT)
+def test_some_inputs(target):
+    fuzz(target, SHORT[target], seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", LONG)
+def test_many_inputs(target):
+    """Together more than 100 000."""
+    fuzz(target, LONG[target], seed=2)
