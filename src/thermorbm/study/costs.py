@@ -69,7 +69,7 @@ def _cost(task: Task, tasks: Mapping[str, Task]) -> Cost:
         return _symmetric_training(task.parameters, data, packed)
     if task.kind == "train":
         return _training(task.parameters, data, packed)
-    if "filters" in inputs[0].parameters:
+    if inputs and "filters" in inputs[0].parameters:
         return _symmetric_reading(task, inputs[0].parameters, data, packed)
     if task.kind in ("partition", "bracket"):
         return _annealing(task, inputs[0].parameters["n_hidden"], data, packed)

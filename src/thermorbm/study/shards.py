@@ -67,9 +67,11 @@ def _pieces(tasks: Mapping[str, Task]) -> list[set[str]]:
     """A machine with all that is read from it, or a measurement; each with everything it needs."""
     pieces: dict[str, set[str]] = {}
     for task_id, task in tasks.items():
-        if task.kind in ("train", "measure", "energies", "weights", "observe"):
-            first = task.inputs[0] if task.kind in ("weights", "observe") else task_id
-            pieces.setdefault(first, set()).update((task_id, *_needs(task, tasks)))
+        if task.kind in ("sample", "import", "estimate"):
+            continue
+        needs = _needs(task, tasks)
+        machine = next((item for item in sorted(needs) if tasks[item].kind == "train"), task_id)
+        pieces.setdefault(machine, set()).update((task_id, *needs))
     return list(pieces.values())
 
 
