@@ -102,6 +102,8 @@ class Lattice:
         spins = np.asarray(v)
         if spins.ndim not in (1, 2) or spins.shape[-1] != self.n_sites:
             raise InputError("configurations", spins.shape, f"an array of shape (n, {self.n_sites})")
+        if spins.dtype.kind not in "biuf":
+            raise InputError("spins", spins.dtype.name, "an array of numbers +1 and -1")
         spins = spins.reshape(-1, self.n_sites)
         n_rows = max(1, BLOCK_SPINS // self.n_sites)
         for start in range(0, max(1, len(spins)), n_rows):

@@ -201,7 +201,7 @@ def search(name, n_examples):
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_some_arguments(name):
-    search(name, 40)
+    search(name, 20)
 
 
 @pytest.mark.slow

@@ -13,44 +13,9 @@ import sys
 import time
 from pathlib import Path
 
-from thermorbm.study import runner, work_data, work_estimate, work_machine, work_train, worker  # noqa: F401
-from thermorbm.study.costs import Room
-from thermorbm.study.pool import Answer
+from own_process import OwnProcess, Silent
 
-
-class Silent:
-    def note(self, text):
-        pass
-
-    def update(self, snapshot):
-        pass
-
-
-class OwnProcess:
-    """Workers for the executor that are this process."""
-
-    n_workers, room = 1, Room(1 << 40)
-
-    def __init__(self, directory):
-        self._directory, self._given = directory, None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-    @property
-    def n_idle(self):
-        return int(self._given is None)
-
-    def give(self, task):
-        self._given = task
-
-    def answers(self, timeout):
-        task, self._given = self._given, None
-        message = worker._answer(self._directory.path, {"task": task.to_dict()}, lambda message: None)
-        yield Answer(task.id, message)
+from thermorbm.study import runner, work_data, work_estimate, work_machine, work_train  # noqa: F401
 
 
 def run(study, out):

@@ -21,8 +21,8 @@ pytestmark = [
 ]
 
 
-def test_two_workers_here_give_what_two_processes_give(finished, small_file, tmp_path, recorder, results):
-    summary = run_study(small_file, tmp_path / "run", recorder, n_workers=2, cluster="local")
+def test_a_cluster_here_gives_what_processes_give(finished, small_file, tmp_path, recorder, results):
+    summary = run_study(small_file, tmp_path / "run", recorder, n_workers=1, cluster="local")
     assert summary.is_complete
     assert results(tmp_path / "run") == results(finished.directory.path)
     assert all((tmp_path / "run" / "logs" / f"{task}.log").exists() for task in summary.outcome.done)
@@ -89,6 +89,7 @@ class Killer:
             self._victim = None
 
 
+@pytest.mark.slow
 def test_a_worker_of_the_cluster_that_is_killed(write_study, tmp_path, scheduler):
     """Its task runs again on another worker, and the study ends."""
     address, start_worker = scheduler

@@ -1,8 +1,12 @@
 """Studies divided among the jobs of an array."""
 
+import shutil
+
 import pytest
+from own_process import OwnProcess
 
 from thermorbm.errors import FileError, InputError
+from thermorbm.study import runner
 from thermorbm.study.builtin import find_study
 from thermorbm.study.costs import estimate_costs
 from thermorbm.study.lock import locked
@@ -51,6 +55,11 @@ def test_bad_shards_are_refused(text):
         Shard.parse(text)
 
 
+@pytest.fixture(autouse=True)
+def in_this_process(monkeypatch):
+    monkeypatch.setattr(runner, "_local_workers", lambda _: lambda directory, costs: OwnProcess(directory))
+
+
 @pytest.fixture
 def run(small_file, tmp_path, recorder):
     def run(number, count=2):
@@ -77,8 +86,6 @@ def test_the_last_shard_joins_all(run, finished, tmp_path, results):
 def test_a_failed_task_of_another_shard_does_not_keep_the_last_from_joining(
     finished, small_file, tmp_path, recorder, results
 ):
-    import shutil
-
     shutil.copytree(finished.directory.path, tmp_path / "run")
     directory = open_run(tmp_path / "run", "small")
     tasks = plan_study(load_study(small_file)).tasks
