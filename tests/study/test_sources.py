@@ -148,11 +148,11 @@ def test_a_study_of_users_data_runs_and_a_bad_file_spoils_only_its_own(
     assert all("energy_per_spin" not in row["thermal"] for row in family["data"])
     assert [row["value"] for row in family["machines"]] == [-1.0, 0.5]
     generated = family["machines"][0]["observations"][0]["generation"]
-    assert set(generated) == {"magnetization", "random", "magnetization_chain"}
+    assert set(generated) == {"magnetization", "random", "magnetization_chain", "steps_to_equilibrium"}
     assert content["tasks"]["failed"][0]["error"] == failed[1]
     # Mended, the study goes on where it stopped.
     np.save(tmp_path / "few.npy", spins[:300])
     again = run_study(write_study(HEAD, more), tmp_path / "run", recorder, n_workers=1)
     assert again.is_complete
-    assert again.n_found == 10
+    assert again.n_found == 14
     assert len(results(tmp_path / "run")["families"][0]["machines"]) == 3

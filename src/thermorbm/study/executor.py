@@ -60,7 +60,8 @@ class Executor:
         """Until nothing is left that could run."""
         try:
             with workers as pool:
-                while self._fill(pool) or self._clock.started:
+                while self._schedule.is_open:  # also while a cluster has no workers yet
+                    self._fill(pool)
                     for answer in pool.answers(TURN_SECONDS):
                         self._take(answer)
                     self._tell()
@@ -69,9 +70,9 @@ class Executor:
             self._write_state()
         return Outcome(tuple(self._done), self._failed, tuple(self._skipped))
 
-    def _fill(self, pool: Workers) -> bool:
-        """Gives tasks to idle workers; whether it gave any."""
-        given, self._n_workers = False, max(1, pool.n_workers)
+    def _fill(self, pool: Workers) -> None:
+        """Gives tasks to idle workers."""
+        self._n_workers = max(1, pool.n_workers)
         while pool.n_idle and (task_id := self._schedule.next(pool.room)) is not None:
             if is_done(self._directory, self._tasks[task_id]):  # by another shard in the meantime
                 self._finish(task_id, [])
@@ -80,8 +81,6 @@ class Executor:
             self._clock.start(task_id)
             self._attempts[task_id] += 1
             pool.give(self._tasks[task_id])
-            given = True
-        return given
 
     def _take(self, answer: Answer) -> None:
         task_id, message = answer.task_id, answer.message

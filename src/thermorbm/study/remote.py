@@ -74,8 +74,12 @@ def forget(token: str) -> None:
 
 def input_files(task: Task) -> list[str]:
     """Files that a task reads, relative to the run directory."""
-    place = "cache" if task.kind in READS_LARGE else "reduced"
-    return [f"{place}/{item}.h5" for item in task.inputs]
+
+    def place(item: str) -> str:
+        is_large = task.kind in READS_LARGE and item.split("/")[0] in LARGE
+        return "cache" if is_large else "reduced"
+
+    return [f"{place(item)}/{item}.h5" for item in task.inputs]
 
 
 def output_files(directory: RunDirectory, task: Task) -> list[str]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from graphlib import TopologicalSorter
 
 from thermorbm.study.costs import Cost, Room
-from thermorbm.study.tasks import READS_LARGE, Task
+from thermorbm.study.tasks import LARGE, READS_LARGE, Task
 
 
 def needed(tasks: Mapping[str, Task], good: Iterable[str], has_large: Iterable[str]) -> set[str]:
@@ -21,7 +21,8 @@ def needed(tasks: Mapping[str, Task], good: Iterable[str], has_large: Iterable[s
         if task_id not in good:
             todo.add(task_id)
         if task_id in todo and tasks[task_id].kind in READS_LARGE:
-            todo.update(item for item in tasks[task_id].inputs if item not in has_large)
+            large = (item for item in tasks[task_id].inputs if tasks[item].kind in LARGE)
+            todo.update(item for item in large if item not in has_large)
     return todo
 
 
@@ -40,6 +41,11 @@ class Schedule:
             for item in task.inputs:
                 self._dependants[item].append(task_id)
         self.states = dict.fromkeys(tasks, "done") | dict.fromkeys(todo, "pending")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything is still to be done; what needs a failed task is not."""
+        return any(state in ("pending", "running") for state in self.states.values())
 
     def next(self, room: Room) -> str | None:
         """The task that can start now, fits in the room, and has the longest work behind it; None if none.
