@@ -222,10 +222,11 @@ def test_the_sandwich_holds_kaufman(side, temperature):
 @pytest.mark.parametrize("side", [8, 16, 32])
 def test_the_adapted_sandwich_is_as_narrow_as_asked(side, temperature):
     machine, exact = BondMachine(side, temperature), exact_log_partition(side, temperature)
-    found = log_partition_ais(machine, seed=2)
+    width = 2 + 0.004 * side**2
+    found = log_partition_ais(machine, width=width, seed=2)
     assert found.lower < exact < found.upper
     assert abs(found.value - exact) < 4 * found.error
-    assert found.upper - found.lower <= max(0.5, 0.002 * side**2)
+    assert found.upper - found.lower <= width
     assert found.verdict == "ok"
 
 

@@ -27,6 +27,7 @@ WIDTH_PER_UNIT = 0.002  # nats
 LEAST_WIDTH = 0.5  # nats
 CHAINS, MOST_CHAINS = 64, 4096
 LEAST_RUNGS, MOST_RUNGS = 32, 8192
+MOST_STEPS = 1 << 20  # rungs times chains, beyond which no chains are added
 _PILOT_RUNGS = 128
 _SPREADS = 0.25, 3.0  # standard deviations of ln w between which rungs are chosen; below, chains are cheaper
 _CHAINS_HELP = (
@@ -142,7 +143,8 @@ def _next_plan(found: Sandwich, asked: float, most_rungs: int, more_chains: bool
         return min(2 * rungs, most_rungs), chains
     if more_chains and found.spread < _CHAINS_HELP:
         factor = min(4.0, 1.2 * ((found.upper - found.lower) / asked) ** 2)
-        return rungs, min(math.ceil(factor * chains), max(chains, MOST_CHAINS))
+        most_chains = max(chains, min(MOST_CHAINS, MOST_STEPS // rungs))
+        return rungs, min(math.ceil(factor * chains), most_chains)
     return rungs, chains
 
 
