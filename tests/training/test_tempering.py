@@ -180,10 +180,15 @@ def fresh_rows(n_updates, **options):
 
 
 def test_fresh_chains_start_at_the_batch_and_at_random_in_turn():
-    rows = fresh_rows(10, n_fresh=1, fresh_until=100)
+    rows = fresh_rows(10, n_fresh=1, fresh_until=100, random_starts=True)
     at_batch, at_random = ([row for pair in rows.values() for row in pair[which]] for which in (0, 1))
     assert at_batch == [0, 2, 4, 2, 4]  # numbers 0, 2, 4, 6, 8; the second lap begins at row 1
     assert at_random == [1, 3, 1, 3, 0]
+
+
+def test_fresh_chains_start_at_the_batch_alone():
+    rows = fresh_rows(10, n_fresh=1, fresh_until=100)
+    assert [pair for pair in rows.values()] == [([row], []) for row in (0, 1, 2, 3, 4, 1, 2, 3, 4, 0)]
 
 
 def test_half_a_fresh_chain_per_update_is_one_every_other():

@@ -52,9 +52,9 @@ class PersistentChains:
     with the Metropolis probability.
 
     Up to update `fresh_until`, on average `n_fresh` chains per update, of the hottest replica that moves,
-    start anew in turn, at data and at coin tosses alternately. Near T_c chains do not leave the data's mode,
-    while the machine grows another, disordered one that they never see: starts at random find it, and the
-    gradient takes it away.
+    start anew in turn, at data or, with `random_starts`, at data and at coin tosses alternately. Near T_c
+    chains do not leave the data's mode, while a dense machine grows another, disordered one that they never
+    see: starts at random find it, and the gradient takes it away.
     """
 
     def __init__(
@@ -67,6 +67,7 @@ class PersistentChains:
         tempered_from: int = 0,
         n_fresh: float = 0.0,
         fresh_until: int = 0,
+        random_starts: bool = False,
     ) -> None:
         """start: (n_replicas * n_chains, n_visible), replica by replica. betas: from 1 down."""
         self._layers, self._units, self._steps = layers, units, steps
@@ -74,6 +75,7 @@ class PersistentChains:
         self._n_all = self._n_chains
         self._betas = betas.repeat_interleave(self._n_chains)[:, None]
         self._tempered_from, self._n_fresh, self._fresh_until = tempered_from, n_fresh, fresh_until
+        self._random_starts = random_starts
         self.state: Parameters = {"chains": start.clone()}
         self.swap_rate = float("nan")
 
@@ -95,13 +97,14 @@ class PersistentChains:
         return shown
 
     def _replace_some(self, chains: torch.Tensor, v: torch.Tensor, update: int) -> None:
-        """Starts some chains anew: those with even numbers at rows of v, the others at coin tosses."""
+        """Starts some chains anew: at rows of v, or those with odd numbers at coin tosses."""
         if update >= self._fresh_until:
             return
         numbers = torch.arange(int(update * self._n_fresh), int((update + 1) * self._n_fresh))
         fresh = v[: len(numbers)].clone()
-        tossed = numbers % 2 == 1
-        fresh[tossed] = self._toss(fresh[tossed])
+        if self._random_starts:
+            tossed = numbers % 2 == 1
+            fresh[tossed] = self._toss(fresh[tossed])
         # Each lap begins one further, so that a chain starts at data and at random in turn.
         self._put(chains, (numbers + numbers // self._n_all) % self._n_all, fresh)
 
@@ -170,9 +173,12 @@ def persistent_chains(
     tempered_from: int,
     chain_life: int,
     fresh_until: int,
+    random_starts: bool,
 ) -> PersistentChains:
     """All replicas begin at `start`, (n_chains, n_visible); inverse temperatures are evenly spaced."""
     betas = torch.linspace(1.0, hottest if n_replicas > 1 else 1.0, n_replicas, device=start.device)
     n_fresh = len(start) / chain_life if chain_life else 0.0
     everywhere = start.repeat(n_replicas, 1)
-    return PersistentChains(layers, units, steps, everywhere, betas, tempered_from, n_fresh, fresh_until)
+    return PersistentChains(
+        layers, units, steps, everywhere, betas, tempered_from, n_fresh, fresh_until, random_starts
+    )

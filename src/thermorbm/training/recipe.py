@@ -23,7 +23,8 @@ class Recipe:
     from 0 during the first `warm_up` updates, while chains and machine get to know each other.
     gibbs_steps: k of CD-k or PCD-k. persistent: PCD, chains go on from update to update; else CD, chains
     start at the data. n_chains: persistent chains, 0 for as many as the batch; the batch size over it must
-    be a power of two. chain_life: updates after which a persistent chain starts anew, 0 for never.
+    be a power of two. chain_life: updates after which a persistent chain starts anew, 0 for never; at data, or
+    with random_starts at data and at random spins in turn.
     n_replicas > 1: from the fraction `tempered_from` of the training on, they exchange
     places with hotter ones, at inverse temperatures from 1 down to `hottest` of the machine's own energy.
     flip, translate: data are used with a random global sign, and randomly shifted along the lattice.
@@ -50,6 +51,7 @@ class Recipe:
     warm_up: int = 0
     n_chains: int = 0
     chain_life: int = 0
+    random_starts: bool = False
     n_replicas: int = 1
     hottest: float = 0.8
     tempered_from: float = 0.0
@@ -136,6 +138,7 @@ RECIPES = {
             reference_hidden=400,
             warm_up=100,
             chain_life=256,
+            random_starts=True,
             bias_rate=0.05,
         ),
     )

@@ -164,6 +164,7 @@ class Trainer:
             round(recipe.tempered_from * self.n_updates),
             recipe.chain_life,
             self._fresh_until,
+            recipe.random_starts,
         )
         if not isinstance(self.layers, SharedFilters):
             return persistent
