@@ -172,6 +172,7 @@ def fresh_rows(n_updates, **options):
     )
     start, batch = torch.ones(5, n_sites), -torch.ones(8, n_sites)
     chains = PersistentChains(layers, KernelUnits(SeedSequence(1)), 1, start, torch.ones(1), **options)
+    chains._reverse = lambda *_: None  # would turn them up at once
     rows = {}
     for update in range(n_updates):
         down = (chains.negative_phase(batch, batch, update)[0] < 0).sum(1).numpy()
@@ -188,7 +189,7 @@ def test_fresh_chains_start_at_the_batch_and_at_random_in_turn():
 
 def test_fresh_chains_start_at_the_batch_alone():
     rows = fresh_rows(10, n_fresh=1, fresh_until=100)
-    assert [pair for pair in rows.values()] == [([row], []) for row in (0, 1, 2, 3, 4, 1, 2, 3, 4, 0)]
+    assert list(rows.values()) == [([row], []) for row in (0, 1, 2, 3, 4, 1, 2, 3, 4, 0)]
 
 
 def test_half_a_fresh_chain_per_update_is_one_every_other():
@@ -208,3 +209,20 @@ def test_fresh_chains_enter_at_the_hottest_replica():
     for update in range(1, 7):
         shown, _ = chains.negative_phase(batch, batch, update)
         assert (shown > 0).all()  # they have moved before they reach replica 0
+
+
+@pytest.mark.parametrize("bias", [0.0, 0.3])
+def test_reversals_leave_the_distribution_as_it_is(bias):
+    """Two states, v and -v, of a machine that never leaves them by itself: shares as their weights say."""
+    layers = DenseLayers({"W": np.zeros((2, 4)), "b": np.full(4, bias), "c": [0.2, -0.1]}, CPU, torch.float32)
+    n, units = 4000, KernelUnits(SeedSequence(4))
+    up = 1 / (1 + np.exp(-2 * 4 * bias))  # p(all up) of the two
+    chains = torch.where(torch.rand(n, 1, generator=torch.Generator().manual_seed(5)) < up, 1.0, -1.0)
+    chains = chains.repeat(1, 4)
+    mover = PersistentChains(layers, units, 1, chains, torch.ones(1))
+    before, inputs = chains.clone(), layers.hidden_inputs(chains)
+    mover._reverse(chains, inputs)
+    assert not torch.equal(chains, before)
+    np.testing.assert_allclose(inputs, layers.hidden_inputs(chains), atol=1e-6)
+    share = float((chains[:, 0] > 0).float().mean())
+    assert abs(share - up) < 4 * np.sqrt(up * (1 - up) / n)
