@@ -25,7 +25,8 @@ class Recipe:
     start at the data. n_chains: persistent chains, 0 for as many as the batch; the batch size over it must
     be a power of two. chain_life: updates after which a persistent chain starts anew, 0 for never; at data,
     or with random_starts at data and at random spins in turn. n_replicas > 1: from the fraction
-    `tempered_from` of the training on, they exchange places with hotter ones, at inverse temperatures from 1 down to `hottest` of the machine's own energy.
+    `tempered_from` of the training on, they exchange places with hotter ones, at inverse temperatures from 1
+    down to `hottest` of the machine's own energy.
     flip, translate: data are used with a random global sign, and randomly shifted along the lattice.
     natural: the gradient is divided by the Fisher information, see training.natural; for symmetric machines.
     persistent_from: the fraction of the training after which persistent chains take over from ones that start
