@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 Shape = tuple[int, ...]
 
-_TAPS_AT_ONCE = 3  # of 1, 2, 3, 4 and 6 the fastest for 9 and for 27 taps
+_TAPS_AT_ONCE = 3  # filters are padded with zeros to a multiple of it
 
 
 @dataclass(frozen=True, eq=False)
