@@ -54,13 +54,13 @@ class Executor:
         self._done: list[str] = []
         self._failed: dict[str, str] = {}
         self._skipped: list[str] = []
-        self._state_written = -STATE_SECONDS
+        self._state_written, self._waited = -STATE_SECONDS, False
 
     def run(self, workers: Workers) -> Outcome:
         """Until nothing is left that could run."""
         try:
             with workers as pool:
-                while self._fill(pool) or self._clock.started:
+                while self._fill(pool) or self._clock.started or self._is_waiting(pool):
                     for answer in pool.answers(TURN_SECONDS):
                         self._take(answer)
                     self._tell()
@@ -82,6 +82,14 @@ class Executor:
             pool.give(self._tasks[task_id])
             given = True
         return given
+
+    def _is_waiting(self, pool: Workers) -> bool:
+        """Whether there is work but nobody to do it: workers of a cluster come and go."""
+        waits = self._schedule.next(pool.room) is not None
+        if waits and not self._waited:
+            self._waited = True
+            self._listener.note("waiting for workers")
+        return waits
 
     def _take(self, answer: Answer) -> None:
         task_id, message = answer.task_id, answer.message
