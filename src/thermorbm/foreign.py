@@ -122,6 +122,8 @@ class Reader:
             self.end()
             problem = "the HDF5 library does not come back from it"
             raise FileError(self._path, f"cannot be read as HDF5: {problem}", "make it again") from error
+        if answer.get("is_over"):
+            self.end()  # who knows which request it died of
         if "error" in answer:
             raise FileError(self._path, f"cannot be read as HDF5: {answer['error']}")
         return answer, content
@@ -152,9 +154,6 @@ def main() -> None:
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     for line in iter(sys.stdin.buffer.readline, b""):
-        if "open" not in json.loads(line):  # the process that could answer is gone
-            _reply({})
-            continue
         process = os.fork()
         if process == 0:
             _serve(line)
@@ -162,7 +161,7 @@ def main() -> None:
         code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
         if code:
             how = signal.Signals(-code).name if code < 0 else f"code {code}"
-            _reply({"error": f"the library crashed on it ({how})"})
+            _reply({"error": f"the library crashed on it ({how})", "is_over": True})
 
 
 def _serve(line: bytes) -> None:
