@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -13,6 +14,7 @@ from thermorbm.study.cluster import ClusterWorkers, open_cluster, slurm_cluster
 from thermorbm.study.costs import Cost
 from thermorbm.study.rundir import open_run, prepare
 from thermorbm.study.runner import run_study
+from thermorbm.study.tasks import make_task
 
 # Dask's own threads and sockets end a little later than its objects.
 pytestmark = [
@@ -62,13 +64,14 @@ def test_workers_that_do_not_see_the_directory_send_their_results(
 ):
     """The token that is sent fits no lock, as if the directory were another one."""
     address, worker = scheduler
-    worker()
     monkeypatch.setattr(cluster, "mark_of", lambda directory: "of another directory")
+    threading.Timer(2.0, worker).start()  # the runner waits for it
     summary = run_study(small_file, tmp_path / "run", recorder, cluster=address)
     assert summary.is_complete
     assert results(tmp_path / "run") == results(finished.directory.path)
     assert all((tmp_path / "run" / "logs" / f"{task}.log").exists() for task in summary.outcome.done)
     assert not list((tmp_path / "run").glob("cache/checkpoints/*"))
+    assert recorder.notes == ["waiting for workers"]
 
 
 class Killer:
@@ -166,3 +169,19 @@ def test_the_job_script_for_slurm():
     assert "dask_worker tcp://" in command
     assert "--nthreads 1" in command
     assert "--resources GPU=1" in command
+
+
+def test_a_worker_that_comes_later_with_other_versions_fails_its_task(directory):
+    order = {"task": TASK.to_dict(), "directory": "", "token": "", "versions": {"torch": "1.0"}}
+    answer, files = remote.perform(order, [])
+    assert answer["event"] == "failed"
+    assert "a worker of the cluster has torch" in answer["error"]
+    assert files == {}
+
+
+TASK = make_task("weights", "x", {}, [make_task("train", "x", {})])
+
+
+def test_a_worker_that_needs_files_asks_for_them():
+    order = {"task": TASK.to_dict(), "directory": "", "token": "", "versions": remote.versions()}
+    assert remote.perform(order, []) == ({"event": "unseen"}, {})

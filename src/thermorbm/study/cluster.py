@@ -168,6 +168,7 @@ class ClusterWorkers:
             "task": task.to_dict(),
             "directory": str(self._directory.path.resolve()),
             "token": self._token,
+            "versions": remote.versions(),
         }
         names = [] if self._shared else self._names(task)
         future = self._client.submit(
@@ -244,8 +245,6 @@ def _trouble(future: Any) -> dict[str, Any]:
 
 
 def _check_versions(address: str, found: Mapping[str, str]) -> None:
-    wanted = remote.greet("", "")["versions"]
-    for name, version in wanted.items():
-        if found[name] != version:
-            problem = f"has {name} {found[name]}, the runner {version}: results would not be the same"
-            raise FileError(address, problem, "install the same versions everywhere")
+    problem = remote.difference(found, remote.versions())
+    if problem:
+        raise FileError(address, problem, "install the same versions everywhere")

@@ -54,7 +54,7 @@ class Executor:
         self._done: list[str] = []
         self._failed: dict[str, str] = {}
         self._skipped: list[str] = []
-        self._state_written = -STATE_SECONDS
+        self._state_written, self._waited = -STATE_SECONDS, False
 
     def run(self, workers: Workers) -> Outcome:
         """Until nothing is left that could run."""
@@ -62,6 +62,7 @@ class Executor:
             with workers as pool:
                 while self._schedule.is_open:  # also while a cluster has no workers yet
                     self._fill(pool)
+                    self._say_if_nobody_works(pool)
                     for answer in pool.answers(TURN_SECONDS):
                         self._take(answer)
                     self._tell()
@@ -81,6 +82,12 @@ class Executor:
             self._clock.start(task_id)
             self._attempts[task_id] += 1
             pool.give(self._tasks[task_id])
+
+    def _say_if_nobody_works(self, pool: Workers) -> None:
+        """Workers of a cluster come and go."""
+        if not pool.n_workers and not self._waited:
+            self._waited = True
+            self._listener.note("waiting for workers")
 
     def _take(self, answer: Answer) -> None:
         task_id, message = answer.task_id, answer.message

@@ -33,7 +33,19 @@ _GUARD = threading.Lock()
 
 def greet(path: str, token: str) -> Message:
     """Whether this computer sees the run directory, and what is installed here."""
-    return {"sees": _sees(path, token), "versions": {name: version(name) for name in PACKAGES}}
+    return {"sees": _sees(path, token), "versions": versions()}
+
+
+def versions() -> dict[str, str]:
+    return {name: version(name) for name in PACKAGES}
+
+
+def difference(here: Mapping[str, str], runner: Mapping[str, str]) -> str:
+    """Where the versions of a worker differ from the runner's, in words; empty if nowhere."""
+    for name, wanted in runner.items():
+        if here.get(name) != wanted:
+            return f"has {name} {here.get(name)}, the runner {wanted}: results would not be the same"
+    return ""
 
 
 def perform(order: Mapping[str, Any], names: Sequence[str], *contents: bytes) -> tuple[Message, Files]:
@@ -43,6 +55,8 @@ def perform(order: Mapping[str, Any], names: Sequence[str], *contents: bytes) ->
     them.
     """
     task, token = Task.from_dict(order["task"]), order["token"]
+    if problem := difference(versions(), order["versions"]):
+        return {"event": "failed", "error": f"a worker of the cluster {problem}"}, {}
     if _sees(order["directory"], token):
         return _done(Path(order["directory"]), task, token), {}
     if len(names) < len(input_files(task)):
