@@ -89,8 +89,8 @@ def test_bfloat16_chains_have_the_same_target():
     "mistake", [lambda x: x * 0.5, lambda x: torch.full_like(x, 0.0)], ids=["half", "zero"]
 )
 def test_the_floor_is_low_enough_to_notice_a_wrong_swap(monkeypatch, mistake):
-    right = chains_module._unit_input
-    monkeypatch.setattr(chains_module, "_unit_input", lambda x: right(mistake(x)))
+    right = chains_module.unit_input
+    monkeypatch.setattr(chains_module, "unit_input", lambda x: right(mistake(x)))
     layers, truths = machine()
     numbers = states(run(layers, truths, n_updates=24))
     counts = np.bincount(numbers[0], minlength=16)
@@ -145,7 +145,7 @@ def test_swaps_are_accepted_with_the_metropolis_probability(pair):
 
 def test_the_input_of_a_unit_that_accepts():
     log_p = torch.tensor([-80.0, -5.0, -1.0, -0.1, -1e-3, -1e-5, 0.0, 1e-9, 3.0, 500.0], dtype=torch.float64)
-    accepted = expit(2 * chains_module._unit_input(log_p).numpy())
+    accepted = expit(2 * chains_module.unit_input(log_p).numpy())
     np.testing.assert_allclose(accepted, np.minimum(1, np.exp(log_p.numpy())), rtol=1e-9, atol=0)
 
 
