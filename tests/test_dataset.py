@@ -258,7 +258,7 @@ def test_files_with_inconsistent_arrays(tmp_path, data, arrays):
 
 def test_metadata_that_is_not_a_table(tmp_path):
     write_hdf5(tmp_path / "d.h5", "dataset", {}, [1, 2])
-    with pytest.raises(FileError, match="is not a valid dataset"):
+    with pytest.raises(FileError, match="is not laid out like a file of thermorbm"):
         Dataset.load(tmp_path / "d.h5")
 
 

@@ -161,6 +161,8 @@ def test_files_that_are_not_ours(tmp_path):
         read_hdf5(tmp_path / "absent.h5", "dataset")
     with pytest.raises(FileError, match="Is a directory"):
         read_hdf5(tmp_path, "dataset")
+    with pytest.raises(FileError, match="is not the name of a file"):
+        read_hdf5("a\0b", "dataset")
 
 
 def test_other_programs_can_read_our_files(saved):

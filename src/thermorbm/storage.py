@@ -55,6 +55,8 @@ def check_readable(path: str | Path) -> None:
             pass
     except OSError as error:
         raise FileError(path, f"cannot be read: {error.strerror or error}") from error
+    except ValueError as error:  # a null byte in the name
+        raise FileError(repr(str(path)), "is not the name of a file") from error
 
 
 @contextmanager

@@ -104,6 +104,15 @@ class ClusterWorkers:
         self.room = Room(ANY_MEMORY)
 
     def __enter__(self) -> ClusterWorkers:
+        try:
+            self._meet()
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def _meet(self) -> None:
+        """Sees who is there, and whether they can do this study."""
         self._token = mark_of(self._directory)
         self._client.subscribe_topic(self._token, self._hear)
         found = self._client.run(remote.greet, str(self._directory.path.resolve()), self._token)
@@ -113,7 +122,6 @@ class ClusterWorkers:
         self._look()
         if any(cost.gpus for cost in self._costs.values()) and found and not self.room.gpus:
             raise InputError("device", "cuda", "cpu", "no worker offers a GPU: dask worker --resources GPU=1")
-        return self
 
     def __exit__(self, *_: object) -> None:
         """Lets trainings write checkpoints, and takes those that have to be sent."""
@@ -125,10 +133,13 @@ class ClusterWorkers:
             self._client.cancel(list(self._futures.values()))
             self._client.run(remote.forget, self._token)
         finally:
-            cluster = self._client.cluster
-            self._client.close()
-            if cluster is not None:
-                cluster.close()
+            self._close()
+
+    def _close(self) -> None:
+        cluster = self._client.cluster
+        self._client.close()
+        if cluster is not None:
+            cluster.close()
 
     @property
     def n_idle(self) -> int:

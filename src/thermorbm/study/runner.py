@@ -226,8 +226,8 @@ def _cluster_workers(cluster: str, n_workers: int | None) -> MakeWorkers:
 
     if n_workers is not None and n_workers < 1:
         raise InputError("workers", n_workers, "a whole number >= 1")
-    client = open_cluster(cluster, n_workers or available_cores())
-    return lambda directory, costs: ClusterWorkers(directory, client, costs)
+    n_wanted = n_workers or available_cores()
+    return lambda directory, costs: ClusterWorkers(directory, open_cluster(cluster, n_wanted), costs)
 
 
 def _local_gpus(costs: Mapping[str, Cost]) -> int:
