@@ -88,7 +88,7 @@ class DenseDesign:
 
     recipes = RECIPES
     record_every = 1 << 30
-    n_recorded = 128
+    n_recorded = 48
 
     def check(self, recipe: Recipe) -> None:
         if recipe.natural:
