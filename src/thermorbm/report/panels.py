@@ -27,6 +27,7 @@ MARKS = {
     "circle-open": "o",
     "line-ns": "|",
 }
+TITLE_PAD = 9  # points; leaves room for the name of a vertical line
 DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 
 
@@ -96,7 +97,7 @@ def draw_panels(panels: Sequence[Panel], columns: int | None = None, height: flo
     for index, (ax, panel) in enumerate(zip(axes, panels, strict=False)):
         draw_panel(ax, panel)
         if len(panels) > 1:  # a single panel is named by its caption
-            ax.set_title(f"({chr(ord('a') + index)}) {panel.title.tex}", loc="left")
+            ax.set_title(f"({chr(ord('a') + index)}) {panel.title.tex}", loc="left", pad=TITLE_PAD)
     for ax in axes[len(panels) :]:
         ax.set_visible(False)
     add_legend(figure, panels)
