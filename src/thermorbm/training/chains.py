@@ -84,7 +84,7 @@ class PersistentChains:
         self._replace_some(chains[-self._n_chains :], v, update)
         tempered = len(chains) > self._n_chains
         inputs = self._layers.hidden_inputs(chains)
-        if update % _UPDATES_BETWEEN_REVERSALS == 0:
+        if (update + 1) % _UPDATES_BETWEEN_REVERSALS == 0:
             self._reverse(chains[: self._n_chains], inputs[: self._n_chains])
         shown = chains[: self._n_chains].clone(), self._layers.hidden_means(inputs[: self._n_chains])
         for step in range(self._steps):
