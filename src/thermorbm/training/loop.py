@@ -27,8 +27,7 @@ from thermorbm.training.parallel import make_trainer
 from thermorbm.training.recipe import Recipe, choose_recipe
 from thermorbm.training.trainer import Arrays, Trainer
 
-# Configurations scored for each record, and updates between records: together below 5 % of the time.
-MONITORED = 128
+# Updates between records, at least: with the few configurations that are scored, below 5 % of the time.
 LEAST_STRIDE = 160
 SECONDS_BETWEEN_SIGNS = 0.5
 
@@ -120,7 +119,7 @@ class _Run:
         progress: Progress | None,
     ) -> None:
         self._trainer, self._progress = trainer, progress
-        n = min(MONITORED, trainer.design.n_recorded)
+        n = trainer.design.n_recorded
         self._sets = {"": _some(data, n)} | ({"validation_": _some(validation, n)} if validation else {})
         self._path = None if checkpoint is None else Path(checkpoint)
         self._identity = checkpoints.fingerprint(data, validation, trainer, seed)
