@@ -141,6 +141,14 @@ def test_damaged_results_are_made_again_and_said_so(again, results):
     assert results(again.directory.path) == before
 
 
+def test_a_checkpoint_that_a_kill_left_beside_its_result_is_removed(again):
+    left = again.directory.checkpoint(f"train/{files(again.directory, 'cache', 'train')[0].stem}")
+    left.parent.mkdir(exist_ok=True)
+    left.write_bytes(b"of a training that is done")
+    assert again().is_complete
+    assert not left.exists()
+
+
 def test_a_damaged_machine_is_trained_again(again, results):
     """Even if its configurations are gone too."""
     before = results(again.directory.path)

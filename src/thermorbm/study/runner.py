@@ -182,7 +182,11 @@ def survey(tasks: Mapping[str, Task], directory: RunDirectory, listener: Listene
     has_large = {
         task_id for task_id, task in tasks.items() if task.kind in LARGE and directory.large(task_id).exists()
     }
-    return needed(tasks, good, has_large)
+    todo = needed(tasks, good, has_large)
+    for task_id, task in tasks.items():
+        if task.kind == "train" and task_id not in todo:  # a kill may come between a result and the clean-up
+            directory.checkpoint(task_id).unlink(missing_ok=True)
+    return todo
 
 
 @dataclass(frozen=True)
