@@ -37,6 +37,8 @@ bench: install
 	$(BIN)/python -m benchmarks.sampling
 	$(BIN)/python -m benchmarks.datasets
 	$(BIN)/python -m benchmarks.first_use
+	$(BIN)/python -m benchmarks.training
+	$(BIN)/python -m benchmarks.symmetric
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
