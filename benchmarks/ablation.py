@@ -37,7 +37,6 @@ VARIANTS = {
     "full bias rate": {"bias_rate": 1.0},
     "chains never renewed": {"chain_life": 0},
     "no warm-up": {"warm_up": 0},
-    "tempered from half-way": {"n_chains": 64, "n_replicas": 8, "tempered_from": 0.5},
 }
 
 
