@@ -160,7 +160,6 @@ class FamilyPlanner:
             yield make_task("energies", self._name(value), parameters, labels=self._labels(value=value))
 
     def _group(self, group: Group) -> Iterator[Task]:
-        recipe = self._recipe(group)
         n_sites = math.prod(self._family.shape or ())
         sizes = [(n_hidden, 0) for n_hidden in group.hidden] + [(f * n_sites, f) for f in group.filters]
         n_machines = group.seeds * len(sizes) * len(self._group_values(group))
@@ -168,7 +167,7 @@ class FamilyPlanner:
             key = f"family.{self._family.name}.variant.{group.name}.seeds"
             raise InputError(key, group.seeds, f"so few that there are at most {MOST_MACHINES} machines")
         for n_hidden, n_filters in sizes:
-            described: list[Task] = []
+            recipe, described = self._recipe(group, n_hidden), list[Task]()
             for machine in self._machines(group, n_hidden, n_filters):
                 trained = self._train(machine, recipe)
                 described += self._readings(machine, trained)
@@ -295,13 +294,14 @@ class FamilyPlanner:
             return None
         return [round(step * known, 6) for step in STEPS]
 
-    def _recipe(self, group: Group) -> dict[str, Any]:
+    def _recipe(self, group: Group, n_hidden: int) -> dict[str, Any]:
         from thermorbm.training.design import SYMMETRIC_RECIPES  # brings torch with it
         from thermorbm.training.recipe import RECIPES, choose_recipe
 
         try:
             named = SYMMETRIC_RECIPES if group.filters else RECIPES
-            return choose_recipe(group.recipe, dict(group.changes), named).to_dict()
+            changes = {**group.changes, **group.size_changes.get(n_hidden, {})}
+            return choose_recipe(group.recipe, changes, named).to_dict()
         except (InputError, TypeError) as error:
             key = f"family.{self._family.name}.variant.{group.name}"
             raise InputError(key, group.recipe, f"trained by a valid recipe: {error}") from error

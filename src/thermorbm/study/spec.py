@@ -53,10 +53,12 @@ class Group:
 
     hidden: numbers of hidden units, one dense machine each. filters: numbers of filters of side `kernel`, one
     symmetric machine each; a group has one of the two. recipe, changes: how to train, and which fields of the
-    recipe are set otherwise. seeds: machines per temperature and size, from different seeds. temperatures:
-    some of the family's, None for all. sector: of the configurations, "symmetric", "positive" or the fraction
-    with m > 0. union: one machine for all temperatures together, `proportions` says how many configurations
-    each contributes, relative to the largest. samples: training configurations per temperature, None for all.
+    recipe are set otherwise. size_changes: the same for single numbers of hidden units, and they come last:
+    the largest machines may get fewer epochs and stay in one group with the others. seeds: machines per
+    temperature and size, from different seeds. temperatures: some of the family's, None for all. sector: of
+    the configurations, "symmetric", "positive" or the fraction with m > 0. union: one machine for all
+    temperatures together, `proportions` says how many configurations each contributes, relative to the
+    largest. samples: training configurations per temperature, None for all.
     """
 
     name: str = "main"
@@ -65,6 +67,7 @@ class Group:
     kernel: int = 3
     recipe: str = "fast"
     changes: Mapping[str, Any] = field(default_factory=dict)
+    size_changes: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     seeds: int = 1
     temperatures: tuple[float, ...] | None = None
     sector: Sector = "symmetric"
@@ -77,6 +80,9 @@ class Group:
         check_counts("hidden", self.hidden)
         check_counts("filters", self.filters)
         check_count("kernel", self.kernel)
+        for n_hidden in self.size_changes:
+            if n_hidden not in self.hidden:
+                raise InputError("size_changes", n_hidden, f"for sizes of this group, {list(self.hidden)}")
         if self.filters and self.union:
             raise InputError("union", True, "false for symmetric machines", "they are for one temperature")
         check_count("seeds", self.seeds)

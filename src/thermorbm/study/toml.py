@@ -139,6 +139,9 @@ def _training(table: Table, like: Group) -> dict[str, Any]:
         "hidden": hidden if "hidden" in table else like.hidden,
         "recipe": table.text("recipe", like.recipe),
         "changes": {**inherited, **_changes(table.table("changes"))},
+        "size_changes": _size_changes(
+            table.table("size_changes")
+        ),  # not inherited: variants have other sizes
         "seeds": table.whole("seeds", like.seeds),
     }
 
@@ -182,6 +185,14 @@ def _changes(table: Table) -> dict[str, Any]:
         if not isinstance(value, bool | int | float | str) or key == "name":
             raise table.refused(key, value, "a number, a text or a flag, and no other name for the recipe")
     return changes
+
+
+def _size_changes(table: Table) -> dict[int, dict[str, Any]]:
+    """The same for single numbers of hidden units, which are the keys."""
+    for key in table:
+        if not (key.isascii() and key.isdigit() and key[0] != "0" and len(key) <= 9):
+            raise table.refused(key, key, "a number of hidden units before its changes")
+    return {int(key): _changes(table.table(key)) for key in table}
 
 
 def _energies(table: Table, shape: tuple[int, ...] | None) -> EnergyGrid | None:
