@@ -128,7 +128,7 @@ RECIPES = {
         Recipe(
             "fast",
             learning_rate=2e-2,
-            epochs=18,
+            epochs=15,
             least_updates=3000,
             modes=8,
             gibbs_steps=1,
