@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,28 +57,42 @@ class Verdict:
 
 
 def judge(history: Mapping[str, NDArray[np.float64]], n_visible: int) -> Verdict:
-    """Fits L~ = constant + a rate + b ln(distance) over the second half of the updates.
+    """By how much L~ would still change, from a fit of it against distance, the sum of rates over updates.
 
-    Distance is the sum of learning rates over updates: per epoch a small rate looks flat long before it has
-    arrived, per distance it does not. The term in the rate is the noise of the walk, which a falling rate
-    takes away and which is no progress; a constant rate has none. Going on for as long again changes L~ by
-    b ln 2. Converged means that this change, two standard errors of the fit added, is below TOLERANCE.
+    Per epoch a small rate looks flat long before it has arrived, per distance it does not. Converged means
+    that the change, two standard errors of the fit added, is below TOLERANCE.
     """
     likelihood = np.asarray(history["pseudo_likelihood"]) / n_visible
     if not np.all(np.isfinite(likelihood)) or likelihood[-1] > HOPELESS:
         return Verdict("diverged", float("nan"), float("nan"))
-    distance, rate = np.asarray(history["distance"]), np.asarray(history["rate"])
-    updates = np.asarray(history["update"])
-    recent = updates >= updates[-1] / 2
+    columns = [np.asarray(history[name]) for name in ("update", "distance", "rate")]
+    law = _constant_law if np.ptp(columns[2]) == 0 else _falling_law
+    recent, terms = law(*columns)
     if recent.sum() < 6:
         return Verdict("not converged", float("nan"), float("nan"))
-    terms = [np.log(distance[recent]), np.ones(recent.sum())]
-    if np.ptp(rate[recent]) > 0:
-        terms.append(rate[recent] / rate[0])
-    slope, error = _leading_coefficient(np.stack(terms, axis=1), likelihood[recent])
-    drift, drift_error = slope * np.log(2), error * np.log(2)
-    status = "converged" if abs(drift) + 2 * drift_error < TOLERANCE else "not converged"
-    return Verdict(status, float(drift), float(drift_error))
+    drift, error = _leading_coefficient(np.stack(terms, axis=1)[recent], likelihood[recent])
+    status = "converged" if abs(drift) + 2 * error < TOLERANCE else "not converged"
+    return Verdict(status, drift, error)
+
+
+Law = tuple[NDArray[np.bool_], list[NDArray[np.float64]]]
+
+
+def _constant_law(updates: NDArray[Any], distance: NDArray[Any], rate: NDArray[Any]) -> Law:
+    """Over the second half of the updates: a constant and a logarithm, which doubles of the distance change
+    by as much each. No law falls more slowly, and training stops by it.
+    """
+    return updates >= updates[-1] / 2, [np.log2(distance / distance[-1]), np.ones_like(distance)]
+
+
+def _falling_law(updates: NDArray[Any], distance: NDArray[Any], rate: NDArray[Any]) -> Law:
+    """Over the last four fifths: a constant, a term in the rate and one in 1 / distance.
+
+    The rate stands for the noise of the walk, which goes with it and is no progress. The early updates tell
+    the two apart: there the distance grows and the rate hardly falls. 1 - 2 D / distance changes by 1 when
+    the distance D of the last update doubles.
+    """
+    return updates >= updates[-1] / 5, [1 - 2 * distance[-1] / distance, np.ones_like(rate), rate / rate[0]]
 
 
 def judge_natural(history: Mapping[str, NDArray[np.float64]], n_visible: int) -> Verdict:
