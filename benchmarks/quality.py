@@ -2,9 +2,10 @@
 
     python -m benchmarks.quality [--side 16] [--hidden 64] [--temperatures 1.5,2.25,3.0]
 
-50 000 configurations and 5 000 held-out ones, one thread. `paper` is CD-5, its rate 1e-4 reached from 1e-3 along a
-cosine over 200 epochs: it walks as far as 1100 epochs at 1e-4, and its fixed point does not depend on the way.
-L~ per spin is taken on all held-out configurations; products counts matrix products of one batch in thousands.
+50 000 configurations and 5 000 held-out ones, one thread. `paper` is CD-5, its rate 1e-4 reached from 1e-3
+along a cosine over 200 epochs: it walks as far as 1100 epochs at 1e-4, and where it arrives does not depend
+on the way. L~ per spin is taken on all held-out configurations; products are matrix products of one batch, in
+thousands.
 """
 
 import argparse
