@@ -1,7 +1,6 @@
 import fcntl
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -166,12 +165,12 @@ def page(finished_run):
 
 @pytest.fixture
 def quick_figures(monkeypatch):
-    """Figures are made but not rendered, which takes most of the time."""
-    from thermorbm.report import build as module
+    """Figures are made but not rendered, which takes most of the time; for reports with one worker."""
+    from thermorbm.report import drawing as module
     from thermorbm.report.style import Drawing
 
     drawing = Drawing(b"<svg>", b"png", "data:,", 1, 1)
-    monkeypatch.setattr(sys.modules[module.__module__], "finish", lambda figure, lossy=False: drawing)
+    monkeypatch.setattr(module, "finish", lambda figure, lossy=False: drawing)
 
 
 @pytest.fixture

@@ -2,18 +2,22 @@
 
 import csv
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
 from thermorbm.errors import FileError
 from thermorbm.report import build
 from thermorbm.report.claims import CLAIMS
-from thermorbm.report.figures import FIGURES, LeftOut, draw
-from thermorbm.report.run import read_run
+from thermorbm.report.drawing import draw_all
+from thermorbm.report.figures import FIGURES, Entry, LeftOut, draw
+from thermorbm.report.run import Missing, read_run
 from thermorbm.report.style import our_style
 
 EXPECTED = {
@@ -90,16 +94,52 @@ def test_unknown_hamiltonian_without_lattice(own_data_run):
     assert "the Hamiltonian is not known" in page
 
 
-def test_same_results_give_the_same_files(finished_run, copied_run, monkeypatch):
+def test_same_results_give_the_same_files_from_several_processes(finished_run, copied_run, monkeypatch):
     chosen = tuple(entry for entry in FIGURES if entry.title in ("Filters", "Sign rule"))
     monkeypatch.setattr(sys.modules[build.__module__], "FIGURES", chosen)
-    build(copied_run)
+    build(copied_run, n_workers=2)
     names = [path.name for path in (copied_run / "figures").iterdir()]
     assert len(names) == 6
     for name in names:
         assert (finished_run / "figures" / name).read_bytes() == (
             copied_run / "figures" / name
         ).read_bytes(), name
+
+
+def slow_then_quick(run):
+    time.sleep(0.5)
+    raise Missing("slow")
+
+
+def quick(run):
+    raise Missing("quick")
+
+
+def broken(run):
+    raise RuntimeError("a bug")
+
+
+def killed(run):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def entry(function):
+    return Entry("", function.__name__, "data", per_run=function)
+
+
+def test_figures_stay_in_order_whoever_is_ready_first(finished_run):
+    drawn = draw_all(read_run(finished_run), [entry(slow_then_quick), *[entry(quick)] * 3], n_workers=2)
+    assert [item.reasons[""] for _, item in drawn] == ["slow", "quick", "quick", "quick"]
+
+
+def test_an_error_in_a_drawing_process_comes_out(finished_run):
+    with pytest.raises(RuntimeError, match="a bug"):
+        draw_all(read_run(finished_run), [entry(quick), entry(broken)], n_workers=2)
+
+
+def test_a_drawing_process_that_is_killed(finished_run):
+    with pytest.raises(FileError, match="was killed, perhaps because memory ran out; try: thermorbm report"):
+        draw_all(read_run(finished_run), [entry(killed), entry(quick)], n_workers=2)
 
 
 def left_out(path):

@@ -49,6 +49,10 @@ ThreadsOption = Annotated[
         "--threads", parser=whole_number, metavar="N", help="Cores to use; the result does not depend on it."
     ),
 ]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option("--workers", parser=whole_number, metavar="N", help="Processes; one per core by default."),
+]
 OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")]

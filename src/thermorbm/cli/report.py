@@ -9,6 +9,7 @@ import typer
 
 from thermorbm.cli.app import app
 from thermorbm.cli.console import say
+from thermorbm.cli.options import WorkersOption
 
 EPILOG = """\b
 Exit codes:
@@ -20,6 +21,7 @@ Exit codes:
 @app.command(epilog=EPILOG)
 def report(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.")],
+    workers: WorkersOption = None,
 ) -> int:
     """Make the report of a study from what is done so far, while it runs or afterwards.
 
@@ -31,16 +33,17 @@ def report(
       thermorbm report runs/desk
     """
     refresh_results(directory)
-    typer.echo(make_report(directory))
+    typer.echo(make_report(directory, workers))
     return 0
 
 
-def make_report(directory: Path) -> Path:
+def make_report(directory: Path, workers: int | None) -> Path:
     """The path of the page."""
     from thermorbm.report import build
+    from thermorbm.study.pool import wanted_workers
 
     say("drawing the report")
-    return build(directory)
+    return build(directory, wanted_workers(workers))
 
 
 def refresh_results(directory: Path) -> None:

@@ -14,7 +14,7 @@ import typer
 
 from thermorbm.cli.app import INTERRUPTED, NOT_CERTIFIED, app
 from thermorbm.cli.console import print_json, print_table, say
-from thermorbm.cli.options import JsonOption, whole_number
+from thermorbm.cli.options import JsonOption, WorkersOption
 from thermorbm.cli.report import make_report
 
 if TYPE_CHECKING:
@@ -67,12 +67,7 @@ def run(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Run directory; runs/NAME by default.")
     ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers", parser=whole_number, metavar="N", help="Processes; one per core by default."
-        ),
-    ] = None,
+    workers: WorkersOption = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget earlier results in the directory.")] = False,
     no_report: Annotated[
         bool, typer.Option("--no-report", help="Leave the report to a later command.")
@@ -114,7 +109,7 @@ def run(
                 summary = run_study(path, out, listener, workers, fresh, cluster)
         code = _conclude(summary)
         if summary.results is not None and not no_report:
-            typer.echo(f"report: {make_report(summary.directory.path)}")
+            typer.echo(f"report: {make_report(summary.directory.path, workers)}")
     except Terminated:
         say(f"ended on request; to continue: {_again(study, out, shard)}")
         return TERMINATED

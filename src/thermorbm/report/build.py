@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -13,38 +12,35 @@ from thermorbm.errors import FileError
 from thermorbm.report import methods, tables
 from thermorbm.report.bracket import bracket_tables, quality_tables
 from thermorbm.report.certificates import certificate_rows
-from thermorbm.report.chart import Chart
 from thermorbm.report.claims import FAILS, HOLDS, UNTESTED, Judged, judge_all
 from thermorbm.report.critical import critical_tables, table_2
-from thermorbm.report.figures import FIGURES, SECTIONS, SUMMARY, LeftOut, draw
+from thermorbm.report.drawing import Drawn, Shown, draw_all
+from thermorbm.report.figures import FIGURES, SECTIONS, SUMMARY, LeftOut
 from thermorbm.report.hidden import sign_rule_rows
-from thermorbm.report.interactive import Spec, panel_spec
-from thermorbm.report.labels import plain
-from thermorbm.report.page import Section, Shown, render
+from thermorbm.report.page import Section, render
 from thermorbm.report.run import Missing, Run, read_run
-from thermorbm.report.style import finish, our_style
 from thermorbm.report.symmetric import coupling_tables
 from thermorbm.report.tables import Table
 from thermorbm.storage import atomic_path
 from thermorbm.study.csv import write_csv
 
-Drawn = tuple[str, Shown | LeftOut]
 
-
-def build(path: Path | str) -> Path:
+def build(path: Path | str, n_workers: int = 1) -> Path:
     """Makes `report.html`, `figures/*.svg`, `figures/*.png` and `tables/claims.csv` of a run directory.
 
     Draws and tabulates what `results.json` and the reduced results hold; what is missing there is left out,
-    and the report says so. Gives the path of the page.
+    and the report says so. Gives the path of the page. n_workers: processes that draw; with more than one, a
+    script that calls this needs `if __name__ == "__main__"`.
     """
     run = read_run(Path(path))
-    specs: dict[str, Spec] = {}
-    drawn = list(_draw_all(run, specs))
+    drawn = draw_all(run, FIGURES, n_workers)
+    shown = [item for _, item in drawn if isinstance(item, Shown)]
     claims = judge_all(run)
+    specs = {id: spec for item in shown for id, spec in item.specs.items()}
     text = render(specs, **_context(run, drawn, claims))
     report = run.path / "report.html"
     try:
-        _write_figures(run.path / "figures", [item for _, item in drawn if isinstance(item, Shown)])
+        _write_figures(run.path / "figures", shown)
         (run.path / "tables").mkdir(exist_ok=True)
         write_csv(run.path / "tables" / "claims.csv", _claim_rows(claims))
         with atomic_path(report) as temporary:
@@ -54,24 +50,6 @@ def build(path: Path | str) -> Path:
     except OSError as error:
         raise FileError(report, f"cannot be written: {error.strerror or error}") from error
     return report
-
-
-def _draw_all(run: Run, specs: dict[str, Spec]) -> Iterator[Drawn]:
-    """(section, figure or why not); fills `specs`."""
-    for entry in FIGURES:
-        with our_style():
-            for item in draw(run, entry):
-                yield entry.section, item if isinstance(item, LeftOut) else _shown(item, specs)
-
-
-def _shown(chart: Chart, specs: dict[str, Spec]) -> Shown:
-    names = [f"{chart.id}-{index}" for index in range(len(chart.panels))]
-    panels = chart.panels
-    if len(panels) == 1:  # the figure's own title is enough
-        panels = (replace(panels[0], title=plain("")),)
-    specs.update((name, panel_spec(panel)) for name, panel in zip(names, panels, strict=True))
-    picture = None if chart.picture is None else finish(chart.picture)
-    return Shown(chart, finish(chart.figure, chart.lossy), picture, names)
 
 
 def _write_figures(directory: Path, shown: Sequence[Shown]) -> None:

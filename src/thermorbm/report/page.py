@@ -11,36 +11,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from thermorbm.report.chart import Chart
+from thermorbm.report.drawing import Shown
 from thermorbm.report.interactive import Spec
-from thermorbm.report.style import DPI, Drawing
+from thermorbm.report.style import DPI
 from thermorbm.report.tables import Table
-
-
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """A chart as the page shows it. specs: ids of its interactive panels."""
-
-    chart: Chart
-    drawing: Drawing
-    picture: Drawing | None
-    specs: Sequence[str]
-
-    @property
-    def id(self) -> str:
-        return self.chart.id
-
-    @property
-    def part(self) -> str:
-        return self.chart.part
-
-    @property
-    def title(self) -> Markup:
-        return self.chart.title.markup
-
-    @property
-    def caption(self) -> Markup:
-        return self.chart.caption
 
 
 @dataclass(frozen=True, eq=False)

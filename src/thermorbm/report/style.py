@@ -90,24 +90,34 @@ def finish(figure: Figure, lossy: bool = False) -> Drawing:
     if layout is not None:  # found once and not for each file
         layout.execute(figure)
         figure.set_layout_engine(None)
-    png, svg = io.BytesIO(), io.BytesIO()
+    svg = io.BytesIO()
     # Without dates and versions, equal results give equal files.
     figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
-    figure.savefig(png, format="png", dpi=DPI, metadata={"Software": None})
-    with Image.open(io.BytesIO(png.getvalue())) as picture:
-        width, height = picture.size
-        return Drawing(svg.getvalue(), png.getvalue(), _inline(picture, lossy), width, height)
+    picture = _pixels(figure)
+    png = _encoded(picture, "PNG", dpi=(DPI, DPI))
+    return Drawing(svg.getvalue(), png, _inline(picture, lossy), *picture.size)
+
+
+def _pixels(figure: Figure) -> Image.Image:
+    canvas = figure.canvas
+    assert isinstance(canvas, FigureCanvasAgg)  # of new_figure; it still knows how large the texts are
+    canvas.draw()  # type: ignore[no-untyped-call]
+    return Image.fromarray(np.asarray(canvas.buffer_rgba()))  # type: ignore[no-untyped-call]
 
 
 def _inline(picture: Image.Image, lossy: bool) -> str:
-    target, solid = io.BytesIO(), picture.convert("RGB")
+    solid = picture.convert("RGB")
     if lossy:
         solid.thumbnail((LOSSY_WIDTH, 2 * LOSSY_WIDTH))
-        solid.save(target, format="WEBP", quality=60)
-        return data_uri(target.getvalue(), "image/webp")
+        return data_uri(_encoded(solid, "WEBP", quality=60), "image/webp")
     few = solid.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-    few.save(target, format="PNG", compress_level=7)
-    return data_uri(target.getvalue(), "image/png")
+    return data_uri(_encoded(few, "PNG", compress_level=7), "image/png")
+
+
+def _encoded(picture: Image.Image, format: str, **options: Any) -> bytes:
+    target = io.BytesIO()
+    picture.save(target, format=format, **options)
+    return target.getvalue()
 
 
 def data_uri(content: bytes, kind: str) -> str:

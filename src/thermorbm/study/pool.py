@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from thermorbm.errors import FileError
+from thermorbm.errors import FileError, InputError
 from thermorbm.study.costs import Room
 from thermorbm.study.tasks import Task
 
@@ -104,6 +104,15 @@ class Worker:
         except subprocess.TimeoutExpired:
             self.process.kill()
             return self.process.wait()
+
+
+def wanted_workers(n_workers: int | None) -> int:
+    """So many processes as asked for, or one for each core that this one may use."""
+    if n_workers is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_workers < 1:
+        raise InputError("workers", n_workers, "a whole number >= 1")
+    return n_workers
 
 
 def death(code: int) -> str:

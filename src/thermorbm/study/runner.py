@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from thermorbm.study.costs import Cost, Room, available_memory, estimate_costs, 
 from thermorbm.study.executor import Executor, Outcome
 from thermorbm.study.lock import Lock, locked
 from thermorbm.study.plan import Plan, plan_study
-from thermorbm.study.pool import Pool, Workers
+from thermorbm.study.pool import Pool, Workers, wanted_workers
 from thermorbm.study.progress import Listener
 from thermorbm.study.rundir import (
     RunDirectory,
@@ -214,11 +213,10 @@ def _execute(tasks: Mapping[str, Task], todo: set[str], job: _Job) -> Outcome:
 
 
 def _local_workers(n_workers: int | None) -> MakeWorkers:
-    if n_workers is not None and n_workers < 1:
-        raise InputError("workers", n_workers, "a whole number >= 1")
+    n_wanted = wanted_workers(n_workers)
 
     def make(directory: RunDirectory, costs: Mapping[str, Cost]) -> Workers:
-        n_useful = min(n_workers or available_cores(), len(costs))
+        n_useful = min(n_wanted, len(costs))
         room = Room(available_memory(), _local_gpus(costs))
         return Pool(directory.path, n_useful, room, worker_memory(costs.values(), n_useful))
 
@@ -228,9 +226,7 @@ def _local_workers(n_workers: int | None) -> MakeWorkers:
 def _cluster_workers(cluster: str, n_workers: int | None) -> MakeWorkers:
     from thermorbm.study.cluster import ClusterWorkers, open_cluster
 
-    if n_workers is not None and n_workers < 1:
-        raise InputError("workers", n_workers, "a whole number >= 1")
-    n_wanted = n_workers or available_cores()
+    n_wanted = wanted_workers(n_workers)
     return lambda directory, costs: ClusterWorkers(directory, open_cluster(cluster, n_wanted), costs)
 
 
@@ -240,10 +236,3 @@ def _local_gpus(costs: Mapping[str, Cost]) -> int:
     import torch
 
     return torch.cuda.device_count()
-
-
-def available_cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -1,0 +1,94 @@
+"""From charts to what the page and the files need of them, in one process or in several."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from multiprocessing.connection import wait
+from threading import Thread
+
+from markupsafe import Markup
+
+from thermorbm.errors import FileError
+from thermorbm.report.chart import Chart
+from thermorbm.report.figures import Entry, LeftOut, draw
+from thermorbm.report.interactive import Spec, panel_spec
+from thermorbm.report.labels import plain
+from thermorbm.report.run import Run
+from thermorbm.report.style import Drawing, finish, our_style
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A chart as the page shows it. specs: its interactive panels, by id."""
+
+    id: str
+    part: str
+    title: Markup
+    caption: Markup
+    drawing: Drawing
+    picture: Drawing | None
+    specs: dict[str, Spec]
+
+
+Drawn = tuple[str, Shown | LeftOut]
+
+
+def draw_all(run: Run, entries: Sequence[Entry], n_workers: int = 1) -> list[Drawn]:
+    """(section, figure or why not), in the order of `entries` whatever the number of processes."""
+    n_useful = min(n_workers, len(entries))
+    if n_useful < 2:
+        return [item for entry in entries for item in draw_entry(run, entry)]
+    context = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
+    try:
+        with ProcessPoolExecutor(n_useful, context, _begin, (run,)) as pool:
+            return [item for items in pool.map(_draw_here, entries) for item in items]
+    except BrokenProcessPool as error:
+        problem = "a process that drew figures was killed, perhaps because memory ran out"
+        raise FileError(run.path, problem, f"try: thermorbm report {run.path} --workers 1") from error
+
+
+def draw_entry(run: Run, entry: Entry) -> list[Drawn]:
+    """What one entry of the list of figures gives."""
+    with our_style():
+        return [
+            (entry.section, item if isinstance(item, LeftOut) else _shown(item)) for item in draw(run, entry)
+        ]
+
+
+# The run that a drawing process is at: its arrays are read once for all figures.
+_here: Run
+
+
+def _begin(run: Run) -> None:
+    """In a new process: Ctrl-C is for its parent alone, and it must not outlive a parent that is killed."""
+    global _here
+    _here = run
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _draw_here(entry: Entry) -> list[Drawn]:
+    return draw_entry(_here, entry)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os._exit(1)
+
+
+def _shown(chart: Chart) -> Shown:
+    panels = chart.panels
+    if len(panels) == 1:  # the figure's own title is enough
+        panels = (replace(panels[0], title=plain("")),)
+    specs = {f"{chart.id}-{index}": panel_spec(panel) for index, panel in enumerate(panels)}
+    picture = None if chart.picture is None else finish(chart.picture)
+    drawing = finish(chart.figure, chart.lossy)
+    return Shown(chart.id, chart.part, chart.title.markup, chart.caption, drawing, picture, specs)
