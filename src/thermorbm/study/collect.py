@@ -20,7 +20,7 @@ from thermorbm.study.tasks import Task
 Values = dict[str, Any]
 
 PACKAGES = ("thermorbm", "numpy", "scipy", "numba", "torch", "h5py")
-TABLES = ("data", "energies", "machines", "observations", "critical_temperatures")
+TABLES = ("data", "energies", "machines", "observations", "critical_temperatures", "extrapolations")
 MACHINE_LABELS = ("value", "group", "union", "sector", "n_hidden", "seed_index")
 
 
@@ -28,17 +28,19 @@ def collect(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) ->
     """Writes `results.json` and `tables/*.csv` from what is there, and gives the content of the former."""
     results = {task_id: result for task_id in tasks if (result := _read(directory, task_id)) is not None}
     families = [_family(family, results, tasks, directory) for family in study.families]
+    extrapolations = [_extrapolation(result) for result in results.values() if _joins_families(result)]
     content = {
         "format": FORMAT,
         "study": _study(study),
         "versions": {**{name: version(name) for name in PACKAGES}, "python": platform.python_version()},
         "families": families,
+        "extrapolations": extrapolations,
         "tasks": _tasks(tasks, results, directory),
         "timings": _timings(results),
     }
     write_json(directory.results, content, indent=1)
     (directory.path / "tables").mkdir(exist_ok=True)
-    for name, rows in _tables(families).items():
+    for name, rows in _tables(families, extrapolations).items():
         write_csv(directory.path / "tables" / f"{name}.csv", rows)
     return content
 
@@ -222,9 +224,19 @@ def _processor() -> str:
         return platform.processor()
 
 
-def _tables(families: Iterable[Values]) -> dict[str, list[Values]]:
-    """Rows of every table; a row begins with the name of its family."""
+def _joins_families(result: Reduced) -> bool:
+    return result.task.parameters.get("what") == "extrapolation"
+
+
+def _extrapolation(result: Reduced) -> Values:
+    return {"name": result.task.labels["extrapolation"], **result.values}
+
+
+def _tables(families: Iterable[Values], extrapolations: Iterable[Values]) -> dict[str, list[Values]]:
+    """Rows of every table; a row begins with the name of its family, or of what joins families."""
     tables: dict[str, list[Values]] = {name: [] for name in TABLES}
+    for item in extrapolations:
+        tables["extrapolations"] += [{"extrapolation": item["name"], **row} for row in item["rows"]]
     for family in families:
         name = {"family": family["name"]}
         tables["data"] += [{**name, **row} for row in family["data"]]
