@@ -15,12 +15,21 @@ from thermorbm.study.csv import write_csv
 from thermorbm.study.reduced import Reduced, read_values
 from thermorbm.study.rundir import FORMAT, RunDirectory, read_json, write_json
 from thermorbm.study.spec import Family, Study
+from thermorbm.study.summary import known_entropies, summary_row
 from thermorbm.study.tasks import Task
 
 Values = dict[str, Any]
 
 PACKAGES = ("thermorbm", "numpy", "scipy", "numba", "torch", "h5py")
-TABLES = ("data", "energies", "machines", "observations", "critical_temperatures", "extrapolations")
+TABLES = (
+    "data",
+    "energies",
+    "summary",
+    "machines",
+    "observations",
+    "critical_temperatures",
+    "extrapolations",
+)
 MACHINE_LABELS = ("value", "group", "union", "sector", "n_hidden", "seed_index")
 
 
@@ -242,7 +251,9 @@ def _tables(families: Iterable[Values], extrapolations: Iterable[Values]) -> dic
         tables["data"] += [{**name, **row} for row in family["data"]]
         tables["energies"] += [{**name, **row} for row in family["energies"]]
         tables["critical_temperatures"] += [{**name, **row} for row in family["critical_temperatures"]]
+        entropies = known_entropies(family["data"], family["thermodynamics"])
         for machine in family["machines"]:
+            tables["summary"].append({**name, **summary_row(machine, entropies)})
             place = {**name, **{key: machine[key] for key in MACHINE_LABELS if key != "value"}}
             tables["machines"].append({**name, **machine})
             tables["observations"] += [{**place, **row} for row in machine["observations"]]
