@@ -1,4 +1,4 @@
-"""Published results keep what they promise: those of the paper's study, and a small export as an example."""
+"""Published results keep what they promise: those of the paper's study, and a small study as an example."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ from published import (
     temperatures_with_nll,
 )
 
-from thermorbm.report.export import export
+from thermorbm.report.publish import publish
 
 PAPER = Path(__file__).parents[2] / "results" / "paper"
 GROUPS = ("main", "all-T")
@@ -26,14 +26,14 @@ LARGEST = 20_000_000  # bytes
 @pytest.fixture(scope="module")
 def example(finished_run, tmp_path_factory):
     target = tmp_path_factory.mktemp("published") / "everything"
-    export(finished_run, target)
+    publish(finished_run, target)
     return target
 
 
 @pytest.fixture(scope="module")
 def paper():
     if not PAPER.exists():
-        pytest.skip("results/paper is not there yet: thermorbm export RUN results/paper")
+        pytest.skip("results/paper is not there yet: thermorbm publish RUN results/paper")
     return read_published(PAPER)
 
 

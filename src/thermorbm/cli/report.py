@@ -1,4 +1,4 @@
-"""Commands that show what a run directory holds: report, export."""
+"""Commands that show what a run directory holds: report, publish."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def report(
 
 
 @app.command(epilog=EPILOG)
-def export(
+def publish(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory with its report.")],
     target: Annotated[
-        Path, typer.Argument(metavar="TARGET", help="Where to; an earlier export is replaced.")
+        Path, typer.Argument(metavar="TARGET", help="Where to; what was published there before is replaced.")
     ],
 ) -> int:
     """Copy what is worth keeping of a study: results, tables, figures and reduced results.
@@ -48,11 +48,11 @@ def export(
 
     \b
     Example:
-      thermorbm export runs/paper results/paper
+      thermorbm publish runs/paper results/paper
     """
-    from thermorbm.report.export import export as write_export
+    from thermorbm.report import publish as module
 
-    sizes = write_export(directory, target)
+    sizes = module.publish(directory, target)
     for name, size in sizes.items():
         say(f"{size / 1e6:8.2f} MB  {name}")
     say(f"{sum(sizes.values()) / 1e6:8.2f} MB  together")
@@ -70,7 +70,7 @@ def make_report(directory: Path) -> Path:
 
 def refresh_results(directory: Path) -> None:
     """Collects what is done into results.json; a directory with nothing but results.json stays as it is."""
-    from thermorbm.report.export import unpack
+    from thermorbm.report.publish import unpack
     from thermorbm.study.collect import collect
     from thermorbm.study.rundir import existing_run, read_plan
     from thermorbm.study.toml import load_study

@@ -44,7 +44,12 @@ def _figure(run: Run, item: Values) -> Chart:
         "Peaks on lattices of side {} with errors over seeds, and the fits {} + <i>a x</i> + <i>c x</i>² in "
         "<i>x</i> = {} with ν = {:g}. At <i>x</i> = 0: {} of the infinite lattice by each indicator. {}"
     ).format(
-        ", ".join(map(str, item["sides"])), TC.markup, INVERSE_SIDE.markup, item["nu"], TC.markup, _best(item)
+        ", ".join(map(str, item["sides"])),
+        TC.markup,
+        INVERSE_SIDE.markup,
+        item["nu"],
+        TC.markup,
+        best_indicators(item),
     )
     title = plain(f"The infinite lattice: {item['name']}")
     return curves_chart(
@@ -74,7 +79,7 @@ def _infinite(item: Values) -> Series:
     return series(TC + " known", [0.0, end], [item["infinite"]] * 2, colour=GREY, dash="dash", width=0.8)
 
 
-def _best(item: Values) -> Markup:
+def best_indicators(item: Values) -> Markup:
     """Of the machines' indicators, the one with the smallest error, and the one that ends nearest to T_c."""
     rows = [row for row in item["rows"] if row["group"] is not None and row["estimate"] is not None]
     if not rows or not item["infinite"]:

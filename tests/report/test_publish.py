@@ -7,21 +7,21 @@ from PIL import Image
 
 from thermorbm.cli import run
 from thermorbm.errors import FileError
-from thermorbm.report.export import ARCHIVE, export, unpack
+from thermorbm.report.publish import ARCHIVE, publish, unpack
 
 
 @pytest.fixture(scope="module")
-def exported(finished_run, tmp_path_factory):
-    target = tmp_path_factory.mktemp("export") / "kept"
-    return target, export(finished_run, target)
+def kept(finished_run, tmp_path_factory):
+    target = tmp_path_factory.mktemp("published") / "kept"
+    return target, publish(finished_run, target)
 
 
 def names(path):
     return {file.name for file in path.iterdir()}
 
 
-def test_what_is_kept(exported, finished_run):
-    target, sizes = exported
+def test_what_is_kept(kept, finished_run):
+    target, sizes = kept
     assert names(target) == {"study.toml", "run.json", "results.json", "tables", "figures", ARCHIVE}
     assert (target / "results.json").read_bytes() == (finished_run / "results.json").read_bytes()
     assert names(target / "tables") == names(finished_run / "tables")
@@ -30,17 +30,17 @@ def test_what_is_kept(exported, finished_run):
     assert sum(sizes.values()) == on_disk - (target / "run.json").stat().st_size
 
 
-def test_pictures_are_the_same_in_fewer_bytes(exported, finished_run):
-    kept, before = exported[0] / "figures" / "fig-7.png", finished_run / "figures" / "fig-7.png"
-    with Image.open(kept) as small, Image.open(before) as large:
-        assert small.size == large.size
-        assert small.mode == "P"
-    assert kept.stat().st_size < 0.6 * before.stat().st_size
+def test_pictures_are_the_same_in_fewer_bytes(kept, finished_run):
+    small, before = kept[0] / "figures" / "fig-7.png", finished_run / "figures" / "fig-7.png"
+    with Image.open(small) as after, Image.open(before) as large:
+        assert after.size == large.size
+        assert after.mode == "P"
+    assert small.stat().st_size < 0.6 * before.stat().st_size
 
 
-def test_report_and_tables_come_back(exported, finished_run, tmp_path, quick_figures):
+def test_report_and_tables_come_back(kept, finished_run, tmp_path, quick_figures):
     place = tmp_path / "clone"
-    shutil.copytree(exported[0], place)
+    shutil.copytree(kept[0], place)
     shutil.rmtree(place / "tables")
     (place / "results.json").unlink()
     assert run(["report", str(place)]) == 0
@@ -49,26 +49,26 @@ def test_report_and_tables_come_back(exported, finished_run, tmp_path, quick_fig
     assert not unpack(place)  # once is enough
 
 
-def test_an_export_is_replaced_by_the_next_with_the_same_bytes(exported, finished_run, tmp_path):
+def test_what_was_published_is_replaced_by_the_next_with_the_same_bytes(kept, finished_run, tmp_path):
     target = tmp_path / "kept"
-    export(finished_run, target)
+    publish(finished_run, target)
     (target / "figures" / "old.png").write_bytes(b"")
-    export(finished_run, target)
+    publish(finished_run, target)
     assert not (target / "figures" / "old.png").exists()
-    assert (target / ARCHIVE).read_bytes() == (exported[0] / ARCHIVE).read_bytes()
+    assert (target / ARCHIVE).read_bytes() == (kept[0] / ARCHIVE).read_bytes()
 
 
-def test_refusals(exported, finished_run, copied_run, tmp_path):
+def test_refusals(kept, finished_run, copied_run, tmp_path):
     with pytest.raises(FileError, match="has no report yet"):
-        export(copied_run, tmp_path / "new")
+        publish(copied_run, tmp_path / "new")
     with pytest.raises(FileError, match="is a run directory with its machines"):
-        export(finished_run, finished_run)
+        publish(finished_run, finished_run)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "mine.txt").touch()
     with pytest.raises(FileError, match="is not empty and not a run directory"):
-        export(finished_run, tmp_path / "other")
+        publish(finished_run, tmp_path / "other")
     damaged = tmp_path / "damaged"
-    shutil.copytree(exported[0], damaged)
+    shutil.copytree(kept[0], damaged)
     (damaged / ARCHIVE).write_bytes((damaged / ARCHIVE).read_bytes()[:-100])
     with pytest.raises(FileError, match="cannot be unpacked"):
         unpack(damaged)
@@ -76,7 +76,7 @@ def test_refusals(exported, finished_run, copied_run, tmp_path):
 
 
 def test_the_command_names_the_place(finished_run, tmp_path, capsys):
-    assert run(["export", str(finished_run), str(tmp_path / "kept")]) == 0
+    assert run(["publish", str(finished_run), str(tmp_path / "kept")]) == 0
     seen = capsys.readouterr()
     assert seen.out.strip() == str(tmp_path / "kept")
     assert "MB together" in " ".join(seen.err.split())

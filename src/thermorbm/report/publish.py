@@ -26,8 +26,8 @@ ARCHIVE = "reduced.tar.xz"
 COPIED = ("study.toml", "results.json")
 
 
-def export(path: Path, target: Path) -> dict[str, int]:
-    """Writes the export of the run at `path` to `target`, over an earlier one; bytes by part."""
+def publish(path: Path, target: Path) -> dict[str, int]:
+    """Writes what is kept of the run at `path` to `target`, over what was kept before; bytes by part."""
     run = existing_run(path)
     if not (path / "figures").is_dir() or not run.results.exists():
         raise FileError(path, "has no report yet", f"make it with: thermorbm report {path}")
@@ -47,7 +47,7 @@ def export(path: Path, target: Path) -> dict[str, int]:
 
 
 def unpack(path: Path) -> bool:
-    """Takes plan and reduced results out of the archive of an export, once; whether there was one."""
+    """Takes plan and reduced results out of the archive of published results, once; whether there was one."""
     archive = path / ARCHIVE
     if (path / "reduced").exists() or not archive.exists():
         return False
