@@ -1,6 +1,7 @@
 """What is kept of a study: enough for the report, and nothing large."""
 
 import shutil
+import tarfile
 
 import pytest
 from PIL import Image
@@ -8,6 +9,7 @@ from PIL import Image
 from thermorbm.cli import run
 from thermorbm.errors import FileError
 from thermorbm.report.publish import ARCHIVE, publish, unpack
+from thermorbm.study.reduced import read_reduced
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +82,16 @@ def test_the_command_names_the_place(finished_run, tmp_path, capsys):
     seen = capsys.readouterr()
     assert seen.out.strip() == str(tmp_path / "kept")
     assert "MB together" in " ".join(seen.err.split())
+
+
+def test_arrays_that_no_figure_shows_are_left_out(kept, finished_run, tmp_path):
+    with tarfile.open(kept[0] / ARCHIVE) as archive:
+        archive.extractall(tmp_path, filter="data")
+    before = {file.name: file for file in (finished_run / "reduced" / "weights").glob("*.h5")}
+    after = {file.name: read_reduced(file) for file in (tmp_path / "reduced" / "weights").glob("*.h5")}
+    assert set(after) == set(before)
+    thin = {name for name, result in after.items() if not result.arrays}
+    assert any("T2.25-h9" in name for name in thin)
+    assert not any("T2.25-h4" in name and name.startswith("2d-T") for name in thin)
+    for name, result in after.items():
+        assert result.values == read_reduced(before[name]).values

@@ -3,7 +3,7 @@
 DIR/study.toml  run.json  results.json  tables/*.csv
 DIR/figures/*.png     in 256 colours
 DIR/reduced.tar.xz    plan and reduced results: report and tables can be made again from them
-No machines and no configurations.
+No machines, no configurations, and of the reduced results no arrays that no figure shows.
 """
 
 from __future__ import annotations
@@ -12,15 +12,19 @@ import io
 import lzma
 import shutil
 import tarfile
-from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from PIL import Image
 
 from thermorbm.errors import FileError
-from thermorbm.report.style import few_colours
+from thermorbm.report.claims import judge_all
+from thermorbm.report.figures import FIGURES, draw
+from thermorbm.report.run import read_run
+from thermorbm.report.style import few_colours, our_style
 from thermorbm.storage import atomic_path
-from thermorbm.study.rundir import existing_run, open_run, read_json, read_plan
+from thermorbm.study.reduced import read_values, write_reduced
+from thermorbm.study.rundir import RunDirectory, existing_run, open_run, read_json, read_plan
 
 ARCHIVE = "reduced.tar.xz"
 COPIED = ("study.toml", "results.json")
@@ -41,8 +45,7 @@ def publish(path: Path, target: Path) -> dict[str, int]:
         _write(target / name, (path / name).read_bytes())
     for file in sorted((path / "figures").glob("*.png")):
         _write(target / "figures" / file.name, _compressed(file))
-    files = [run.reduced(task_id) for task_id in read_plan(run) if run.reduced(task_id).exists()]
-    _write(target / ARCHIVE, _archive(path, [run.plan, *sorted(files)]))
+    _write(target / ARCHIVE, _archive(run))
     return {name: _size(made.path / name) for name in (*COPIED, "tables", "figures", ARCHIVE)}
 
 
@@ -67,16 +70,41 @@ def _compressed(file: Path) -> bytes:
     return target.getvalue()
 
 
-def _archive(base: Path, files: Iterable[Path]) -> bytes:
-    """A tar of the files; without times and owners, so that equal results give equal bytes."""
-    target = io.BytesIO()
+def _archive(directory: RunDirectory) -> bytes:
+    """A tar of plan and reduced results; without times and owners: equal results give equal bytes."""
+    shown, target = _shown(directory.path), io.BytesIO()
     with tarfile.open(fileobj=target, mode="w:xz", preset=9) as archive:
-        for file in files:
-            content = file.read_bytes()
-            member = tarfile.TarInfo(file.relative_to(base).as_posix())
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
+        _add(archive, directory.plan.name, directory.plan.read_bytes())
+        for task_id in sorted(read_plan(directory)):
+            file = directory.reduced(task_id)
+            if file.exists():
+                name = file.relative_to(directory.path).as_posix()
+                _add(archive, name, file.read_bytes() if name in shown else _without_arrays(file))
     return target.getvalue()
+
+
+def _shown(path: Path) -> frozenset[str]:
+    """Files whose arrays figures or claims ask for."""
+    run = read_run(path)
+    with our_style():
+        for entry in FIGURES:
+            list(draw(run, entry))
+    judge_all(run)
+    return run.files_read
+
+
+def _without_arrays(file: Path) -> bytes:
+    result = read_values(file)
+    with TemporaryDirectory() as place:
+        thin = Path(place) / file.name
+        write_reduced(thin, result)
+        return thin.read_bytes()
+
+
+def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    member = tarfile.TarInfo(name)
+    member.size = len(content)
+    archive.addfile(member, io.BytesIO(content))
 
 
 def _write(path: Path, content: bytes) -> None:
