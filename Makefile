@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test test-slow lint types install browser bench clean
+.PHONY: run test test-slow lint types install browser bench reproduction clean
 
 install: $(STAMP)
 
@@ -39,6 +39,9 @@ bench: install
 	$(BIN)/python -m benchmarks.first_use
 	$(BIN)/python -m benchmarks.training
 	$(BIN)/python -m benchmarks.symmetric
+
+reproduction: install
+	$(BIN)/python tools/reproduction.py $(wildcard results/paper results/paper-plus)
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -59,12 +59,32 @@ def synthetic_curve(kind, seed):
     indicator, curve = _with_background(kind, top, rng)
     temperatures = grid(rng)
     exact = np.interp(temperatures, DENSE, curve)
-    if kind == "peak":  # a variance or correlation: errors of some per cent of the value
-        errors = 10 ** rng.uniform(-2.3, -0.8) * (0.9 * np.abs(exact) + 0.1 * np.abs(exact).max())
-    else:  # an entropy or energy: equal errors, 0.03 to 1.5 % of its range
-        errors = np.full(len(exact), 10 ** rng.uniform(-3.5, -1.8) * np.ptp(exact))
+    errors = _errors(kind, exact, rng)
     values = exact + errors * rng.standard_normal(len(exact))
     return SyntheticCurve(kind, shape, temperatures, values, errors, float(DENSE[indicator.argmax()]))
+
+
+FINE = np.linspace(2.04, 2.5, 11)
+
+
+def curve_of_seeds(kind, seed, n_seeds=3):
+    """The same on a fine grid around the peak, measured by several machines: values are (n_seeds, n)."""
+    rng = np.random.default_rng(seed)
+    shape = str(rng.choice(SHAPES))
+    centre, width = rng.uniform(2.15, 2.4), 10 ** rng.uniform(-1.5, -0.9)
+    top = rounded_peak(shape, centre, width, rng.uniform(-0.5, 0.5), rng.uniform(0.25, 0.8))
+    indicator, curve = _with_background(kind, top, rng)
+    exact = np.interp(FINE, DENSE, curve)
+    errors = _errors(kind, exact, rng)
+    values = exact + errors * rng.standard_normal((n_seeds, len(FINE)))
+    return SyntheticCurve(kind, shape, FINE, values, errors, float(DENSE[indicator.argmax()]))
+
+
+def _errors(kind, exact, rng):
+    if kind == "peak":  # a variance or correlation: errors of some per cent of the value
+        return 10 ** rng.uniform(-2.3, -0.8) * (0.9 * np.abs(exact) + 0.1 * np.abs(exact).max())
+    # an entropy or energy: equal errors, 0.03 to 1.5 % of its range
+    return np.full(len(exact), 10 ** rng.uniform(-3.5, -1.8) * np.ptp(exact))
 
 
 def _with_background(kind, top, rng):

@@ -193,3 +193,22 @@ def test_generated_configurations_follow_the_machine(finished, results):
     ]
     assert np.all(np.isfinite(sizes))
     assert sizes[1] < sizes[0]
+
+
+def test_one_row_sums_up_a_machine(finished, results):
+    with open(finished.directory.path / "tables" / "summary.csv", newline="") as file:
+        one, _, union = csv.DictReader(file)
+    family = results(finished.directory.path)["families"][0]
+    seen = [machine["observations"] for machine in family["machines"]]
+    assert (one["group"], one["value"], one["recipe"], one["epochs"]) == ("main", "2.0", "fast", "3")
+    assert one["status"] in ("converged", "not converged")
+    expected = seen[0][0]["likelihood"]["held_out"]["pseudo_likelihood_per_spin"]
+    assert float(one["pseudo_likelihood_per_spin"]) == expected["value"]
+    energy = seen[0][0]["visible_energy"]["train"]["mean"]
+    assert float(one["visible_energy_mean_per_spin_error"]) == pytest.approx(energy["error"] / 16)
+    assert float(one["entropy_per_spin"]) == pytest.approx(exact.kaufman(4, 2.0).entropy)
+    assert (union["value"], union["n_values"]) == ("", "2")
+    nll = [row["bracket"]["nll_per_spin"] for row in seen[2]]
+    assert float(union["nll_per_spin"]) == pytest.approx(np.mean([item["value"] for item in nll]))
+    together = np.hypot(*(item["error"] for item in nll)) / 2
+    assert float(union["nll_per_spin_error"]) == pytest.approx(together)

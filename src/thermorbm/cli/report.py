@@ -1,4 +1,4 @@
-"""The command that makes the report of a run directory: report."""
+"""Commands that show what a run directory holds: report, publish."""
 
 from __future__ import annotations
 
@@ -37,6 +37,31 @@ def report(
     return 0
 
 
+@app.command(epilog=EPILOG)
+def publish(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory with its report.")],
+    target: Annotated[
+        Path, typer.Argument(metavar="TARGET", help="Where to; what was published there before is replaced.")
+    ],
+) -> int:
+    """Copy what is worth keeping of a study: results, tables, figures and reduced results.
+
+    Machines and configurations stay behind. `thermorbm report` makes the report again in a copy of TARGET.
+
+    \b
+    Example:
+      thermorbm publish runs/paper results/paper
+    """
+    from thermorbm.report import publish as module
+
+    sizes = module.publish(directory, target)
+    for name, size in sizes.items():
+        say(f"{size / 1e6:8.2f} MB  {name}")
+    say(f"{sum(sizes.values()) / 1e6:8.2f} MB  together")
+    typer.echo(target)
+    return 0
+
+
 def make_report(directory: Path, workers: int | None) -> Path:
     """The path of the page."""
     from thermorbm.report import build
@@ -48,10 +73,12 @@ def make_report(directory: Path, workers: int | None) -> Path:
 
 def refresh_results(directory: Path) -> None:
     """Collects what is done into results.json; a directory with nothing but results.json stays as it is."""
+    from thermorbm.report.publish import unpack
     from thermorbm.study.collect import collect
     from thermorbm.study.rundir import existing_run, read_plan
     from thermorbm.study.toml import load_study
 
     run, toml = existing_run(directory), directory / "study.toml"
+    unpack(directory)
     if run.plan.exists() and toml.exists() and (directory / "reduced").is_dir():
         collect(load_study(toml), read_plan(run), run)

@@ -2,6 +2,7 @@
 
 from thermorbm.estimators.critical import CriticalPoint, heat_peak, peak, steepest
 from thermorbm.estimators.derivative import heat_curve, smooth_curve
+from thermorbm.estimators.extrapolation import InfiniteLattice, extrapolate
 from thermorbm.estimators.integration import (
     ColdEnd,
     HotEnd,
@@ -12,6 +13,7 @@ from thermorbm.estimators.integration import (
     integration_grid,
     ordered_ground_state,
 )
+from thermorbm.estimators.seeds import mean_over_seeds
 from thermorbm.estimators.smoothing import FittedCurve
 from thermorbm.estimators.targets import FiniteSizeTarget, exact_peak, sampled_peak
 from thermorbm.estimators.thermal import (
@@ -28,17 +30,20 @@ __all__ = [
     "FiniteSizeTarget",
     "FittedCurve",
     "HotEnd",
+    "InfiniteLattice",
     "IntegratedEntropy",
     "MagneticAverages",
     "energy_averages",
     "exact_hot_end",
     "exact_peak",
+    "extrapolate",
     "heat_curve",
     "heat_peak",
     "infinite_temperature",
     "integrate_entropy",
     "integration_grid",
     "magnetic_averages",
+    "mean_over_seeds",
     "ordered_ground_state",
     "peak",
     "sampled_peak",

@@ -15,6 +15,7 @@ from thermorbm.report.certificates import certificate_rows
 from thermorbm.report.claims import FAILS, HOLDS, UNTESTED, Judged, judge_all
 from thermorbm.report.critical import critical_tables, table_2
 from thermorbm.report.drawing import Drawn, Shown, draw_all
+from thermorbm.report.extrapolation import extrapolation_tables
 from thermorbm.report.figures import FIGURES, SECTIONS, SUMMARY, LeftOut
 from thermorbm.report.hidden import sign_rule_rows
 from thermorbm.report.page import Section, render
@@ -147,8 +148,10 @@ def _extra_tables(run: Run, section: str) -> list[Table]:
         return bracket_tables(run)
     if section == "symmetric":
         return coupling_tables(run)
-    found = table_2(run) if section == "critical" else None
-    return [] if found is None else [found]
+    if section == "critical":
+        found = table_2(run)
+        return [*([] if found is None else [found]), *extrapolation_tables(run)]
+    return []
 
 
 def _sign_rule_tables(run: Run) -> list[Table]:

@@ -34,11 +34,14 @@ from thermorbm.report.tables import Cell, Table
 
 Floats = NDArray[np.float64]
 
+SUSCEPTIBILITY = Label(r"$\chi_{|m|}$", "χ<sub>|m|</sub>")
 SLOPE = Label(r"$T\,$d", "<i>T</i> d")
 PER_T = Label(r"$\,/\,$d$T$", "/d<i>T</i>")
 INDICATORS = {
     "heat_capacity_per_spin": HEAT_CAPACITY + " of the data",
-    "susceptibility_per_spin": Label(r"$\chi_{|m|}$ of the data", "χ<sub>|m|</sub> of the data"),
+    "susceptibility_per_spin": SUSCEPTIBILITY + " of the data",
+    "target_heat_capacity": "target, " + HEAT_CAPACITY,
+    "target_susceptibility": "target, " + SUSCEPTIBILITY,
     "entropy_per_spin": SLOPE + ENTROPY + PER_T,
     "pseudo_entropy_per_spin": SLOPE + PSEUDO_ENTROPY + PER_T,
     "pseudo_likelihood_per_spin": SLOPE + PSEUDO_LIKELIHOOD + PER_T,
@@ -86,12 +89,7 @@ class CriticalPoint:
 
     @property
     def label(self) -> Label:
-        if self.feature == "steepest" and self.indicator in SLOPES:
-            return "slope of " + SLOPES[self.indicator]
-        if self.indicator.startswith("correlation_r"):
-            r = self.indicator.removeprefix("correlation_r")
-            return "inverse filters, " + Label("$r$", "<i>r</i>") + f"\u00a0=\u00a0{r}"
-        return INDICATORS.get(self.indicator, plain(self.indicator.replace("_", " ")))
+        return indicator_label(self.indicator, self.feature)
 
     @property
     def machines(self) -> Label:
@@ -116,6 +114,15 @@ class CriticalPoint:
     def from_infinite(self) -> float | None:
         """From T_c of the infinite lattice, relative to it."""
         return None if self.infinite is None else self.value / self.infinite - 1
+
+
+def indicator_label(indicator: str, feature: str) -> Label:
+    if feature == "steepest" and indicator in SLOPES:
+        return "slope of " + SLOPES[indicator]
+    if indicator.startswith("correlation_"):
+        r = indicator.removeprefix("correlation_").removeprefix("r")
+        return "inverse filters, " + Label("$r$", "<i>r</i>") + f"\u00a0=\u00a0{r}"
+    return INDICATORS.get(indicator, plain(indicator.replace("_", " ")))
 
 
 def critical_points(family: Family, shown: bool = False) -> list[CriticalPoint]:

@@ -37,6 +37,11 @@ class Run:
     def families(self) -> list[Family]:
         return [Family(self, values) for values in self.results.get("families", [])]
 
+    @property
+    def files_read(self) -> frozenset[str]:
+        """Files whose arrays were asked for so far."""
+        return frozenset(self._arrays)
+
     def arrays(self, file: str | None) -> Arrays:
         """The arrays of a reduced result by its path in the run directory; none if it is not there."""
         if not file:

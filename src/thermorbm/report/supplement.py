@@ -120,15 +120,13 @@ def _with_and_without(family: Family, n_hidden: int, name: str) -> list[Series]:
 
 
 def all_filters(family: Family) -> list[Chart]:
-    """Every filter of the machines for which they were kept."""
+    """Every filter of the machines for which they were kept, which are some of the smallest."""
     charts = []
-    for role in ("main", "union"):
-        for machine in family.machines(role):
-            arrays = family.run.arrays((machine.get("weights") or {}).get("file"))
-            if "all_filters" in arrays and family.values.get("shape"):
-                charts.append(
-                    _sheet(family, machine, arrays["all_filters"], float(arrays["all_filters_scale"]))
-                )
+    for machine in family.machines("main", smallest(family)):
+        arrays = family.run.arrays((machine.get("weights") or {}).get("file"))
+        if "all_filters" in arrays and family.values.get("shape"):
+            scale = float(arrays["all_filters_scale"])
+            charts.append(_sheet(family, machine, arrays["all_filters"], scale))
     if not charts:
         raise Missing("no machine's filters were all kept (`all_filters` in the study)")
     return charts

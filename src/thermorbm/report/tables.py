@@ -88,6 +88,7 @@ def _machine_table(family: Family) -> Table:
         "Converged",
         Markup("<i>L̃</i>/<i>N</i>"),
         "CE",
+        Markup("NLL/<i>N</i>"),
         Markup("⟨ℰ<sub>θ</sub>⟩/<i>N</i>"),
     ]
     columns += [Markup("Var ℰ<sub>θ</sub>/<i>N</i>")]
@@ -110,6 +111,7 @@ def _machine_row(machine: Values) -> list[Cell]:
         status,
         _cell(estimate(seen, "likelihood", "held_out", "pseudo_likelihood_per_spin")),
         _cell(estimate(seen, "likelihood", "held_out", "cross_entropy")),
+        _cell(estimate(seen, "bracket", "nll_per_spin")),
         _cell(estimate(seen, "visible_energy", "train", "mean"), n_sites),
         _cell(estimate(seen, "visible_energy", "train", "variance"), n_sites),
     ]
@@ -120,11 +122,13 @@ def _cell(pair: tuple[float, float] | None, scale: float = 1) -> str:
 
 
 def recipe_table(run: Run) -> Table:
-    """Every recipe that was used, one column each; only what differs between recipes is worth a row."""
+    """Every recipe that was used, one column each; sizes of a group that have one of their own are named."""
     found: dict[str, Values] = {}
     for family in run.families:
         for machine in family.values.get("machines", []):
-            found.setdefault(f"{family.name} {machine['group']}", machine["recipe"])
+            name = f"{family.name} {machine['group']}"
+            if found.setdefault(name, machine["recipe"]) != machine["recipe"]:
+                found[f"{name} {machine['n_hidden']}"] = machine["recipe"]
     names = list(dict.fromkeys(name for recipe in found.values() for name in recipe))
     rows = [
         [name.replace("_", " "), *(str(recipe.get(name, "–")) for recipe in found.values())] for name in names

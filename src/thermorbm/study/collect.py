@@ -15,12 +15,21 @@ from thermorbm.study.csv import write_csv
 from thermorbm.study.reduced import Reduced, read_values
 from thermorbm.study.rundir import FORMAT, RunDirectory, read_json, write_json
 from thermorbm.study.spec import Family, Study
+from thermorbm.study.summary import known_entropies, summary_row
 from thermorbm.study.tasks import Task
 
 Values = dict[str, Any]
 
 PACKAGES = ("thermorbm", "numpy", "scipy", "numba", "torch", "h5py")
-TABLES = ("data", "energies", "machines", "observations", "critical_temperatures")
+TABLES = (
+    "data",
+    "energies",
+    "summary",
+    "machines",
+    "observations",
+    "critical_temperatures",
+    "extrapolations",
+)
 MACHINE_LABELS = ("value", "group", "union", "sector", "n_hidden", "seed_index")
 
 
@@ -28,17 +37,19 @@ def collect(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) ->
     """Writes `results.json` and `tables/*.csv` from what is there, and gives the content of the former."""
     results = {task_id: result for task_id in tasks if (result := _read(directory, task_id)) is not None}
     families = [_family(family, results, tasks, directory) for family in study.families]
+    extrapolations = [_extrapolation(result) for result in results.values() if _joins_families(result)]
     content = {
         "format": FORMAT,
         "study": _study(study),
         "versions": {**{name: version(name) for name in PACKAGES}, "python": platform.python_version()},
         "families": families,
+        "extrapolations": extrapolations,
         "tasks": _tasks(tasks, results, directory),
         "timings": _timings(results),
     }
     write_json(directory.results, content, indent=1)
     (directory.path / "tables").mkdir(exist_ok=True)
-    for name, rows in _tables(families).items():
+    for name, rows in _tables(families, extrapolations).items():
         write_csv(directory.path / "tables" / f"{name}.csv", rows)
     return content
 
@@ -222,15 +233,27 @@ def _processor() -> str:
         return platform.processor()
 
 
-def _tables(families: Iterable[Values]) -> dict[str, list[Values]]:
-    """Rows of every table; a row begins with the name of its family."""
+def _joins_families(result: Reduced) -> bool:
+    return result.task.parameters.get("what") == "extrapolation"
+
+
+def _extrapolation(result: Reduced) -> Values:
+    return {"name": result.task.labels["extrapolation"], **result.values}
+
+
+def _tables(families: Iterable[Values], extrapolations: Iterable[Values]) -> dict[str, list[Values]]:
+    """Rows of every table; a row begins with the name of its family, or of what joins families."""
     tables: dict[str, list[Values]] = {name: [] for name in TABLES}
+    for item in extrapolations:
+        tables["extrapolations"] += [{"extrapolation": item["name"], **row} for row in item["rows"]]
     for family in families:
         name = {"family": family["name"]}
         tables["data"] += [{**name, **row} for row in family["data"]]
         tables["energies"] += [{**name, **row} for row in family["energies"]]
         tables["critical_temperatures"] += [{**name, **row} for row in family["critical_temperatures"]]
+        entropies = known_entropies(family["data"], family["thermodynamics"])
         for machine in family["machines"]:
+            tables["summary"].append({**name, **summary_row(machine, entropies)})
             place = {**name, **{key: machine[key] for key in MACHINE_LABELS if key != "value"}}
             tables["machines"].append({**name, **machine})
             tables["observations"] += [{**place, **row} for row in machine["observations"]]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from thermorbm.errors import InputError
 from thermorbm.exact import TC_2D, TC_3D
-from thermorbm.study.spec import Control, Family, Group, Sector, Study
+from thermorbm.study.spec import Control, Extrapolation, Family, Group, Sector, Study
 from thermorbm.study.tasks import Task, derived_seed, make_task
 
 if TYPE_CHECKING:
@@ -53,6 +53,9 @@ def plan_study(study: Study) -> Plan:
         sources = _sources(family) if family.data else {}
         planner = FamilyPlanner(study.seed, study.control, family, sources, precision, study.device)
         tasks.update((task.id, task) for task in planner.tasks())
+    for item in study.extrapolations:
+        task = _extrapolate(item, study, tasks)
+        tasks[task.id] = task
     return Plan(study, tasks)
 
 
@@ -60,6 +63,16 @@ def _sources(family: Family) -> dict[float, Source]:
     from thermorbm.study.sources import find_sources  # brings scipy with it
 
     return {source.value: source for source in find_sources(family)}
+
+
+def _extrapolate(item: Extrapolation, study: Study, tasks: Mapping[str, Task]) -> Task:
+    """The task that joins what the families of several sides say of T_c; it belongs to none of them."""
+    estimates = [task for task in tasks.values() if task.kind == "estimate"]
+    used = [task for name in item.families for task in estimates if task.labels["family"] == name]
+    sides = {family.name: (family.shape or (0,))[0] for family in study.families}
+    parameters = {"what": "extrapolation", "nu": item.nu, "sides": [sides[name] for name in item.families]}
+    labels = {"family": None, "extrapolation": item.name}
+    return make_task("estimate", f"{item.name}-extrapolation", parameters, used, labels)
 
 
 class FamilyPlanner:

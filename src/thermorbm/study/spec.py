@@ -215,6 +215,43 @@ class Family:
 
 
 @dataclass(frozen=True)
+class Extrapolation:
+    """Families on lattices of several sides, whose critical temperatures tell that of the infinite lattice.
+
+    nu: the exponent of the correlation length; peaks shift as L^(-1/nu).
+    """
+
+    name: str
+    families: tuple[str, ...]
+    nu: float
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        check_distinct("families", self.families)
+        if len(self.families) < 2:
+            raise InputError("families", list(self.families), "two or more names of families")
+        if not 0 < self.nu < math.inf:
+            raise InputError("nu", self.nu, "a number > 0", "1 for the square lattice")
+
+    def check(self, known: Mapping[str, Family]) -> None:
+        """Refuses families that do not belong together."""
+        for name in self.families:
+            check_member("families", name, tuple(known))
+            side = set(known[name].shape or ())
+            if len(side) != 1 or "critical" not in known[name].parts:
+                raise InputError("families", name, "cubic lattices, with the part 'critical'")
+        chosen = [known[name] for name in self.families]
+        if len({len(family.shape or ()) for family in chosen}) > 1:
+            raise InputError("families", list(self.families), "lattices of one dimension")
+        check_distinct("sides", [(family.shape or (0,))[0] for family in chosen])
+        if len({tuple((group.name, len(group.hidden)) for group in family.groups) for family in chosen}) > 1:
+            remedy = "sizes are matched in their order"
+            raise InputError(
+                "families", list(self.families), "the same variants and numbers of sizes", remedy
+            )
+
+
+@dataclass(frozen=True)
 class Study:
     """All that is asked for. precision: of the matrix products in training, "auto", "fp32" or "bf16". device:
     where machines are trained, "cpu" or "cuda".
@@ -227,6 +264,7 @@ class Study:
     precision: str = "auto"
     device: str = "cpu"
     control: Control = Control()
+    extrapolations: tuple[Extrapolation, ...] = ()
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
@@ -237,6 +275,9 @@ class Study:
         if not self.families:
             raise InputError("family", "nothing", "one or more [[family]] tables")
         check_distinct("family names", [family.name for family in self.families])
+        check_distinct("extrapolation names", [item.name for item in self.extrapolations])
+        for item in self.extrapolations:
+            item.check({family.name: family for family in self.families})
         if not self.control.is_temperature:
             self._check_other_control()
 

@@ -23,7 +23,7 @@ VERSIONS = {
     "partition": 1,
     "bracket": 1,
     "interactions": 1,
-    "estimate": 2,
+    "estimate": 3,
 }
 # What a kind makes beside its reduced result: configurations, or a machine. They lie in the cache.
 LARGE = {"sample": "dataset", "import": "dataset", "train": "machine"}

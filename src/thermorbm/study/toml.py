@@ -11,7 +11,17 @@ from typing import Any, TypeVar
 from thermorbm.errors import FileError, InputError, unknown_name
 from thermorbm.lattice import Lattice
 from thermorbm.storage import check_readable
-from thermorbm.study.spec import PARTS, Control, DataFile, EnergyGrid, Family, Group, Sector, Study
+from thermorbm.study.spec import (
+    PARTS,
+    Control,
+    DataFile,
+    EnergyGrid,
+    Extrapolation,
+    Family,
+    Group,
+    Sector,
+    Study,
+)
 from thermorbm.study.tables import MOST_VALUES, Table
 
 Made = TypeVar("Made")
@@ -50,6 +60,7 @@ def read_study(values: Mapping[str, Any], base: Path) -> Study:
         "precision": top.text("precision", "auto"),
         "device": top.text("device", "cpu"),
         "control": _control(top.table("control")),
+        "extrapolations": tuple(_extrapolation(table) for table in top.each("extrapolation")),
     }
     data, families = top.each("data"), top.each("family")
     top.finish()
@@ -68,6 +79,15 @@ def _control(table: Table) -> Control:
     unit = table.text("unit", default.unit if plain else "")
     table.finish()
     return Control(name, symbol, unit)
+
+
+def _extrapolation(table: Table) -> Extrapolation:
+    given = {"name": table.text("name"), "families": table.texts("families")}
+    nu = table.optional_number("nu")
+    table.finish()
+    if nu is None:
+        raise table.refused("nu", None, "the exponent of the correlation length, 1 for the square lattice")
+    return _located(table, Extrapolation, {**given, "nu": nu})
 
 
 def _data_file(table: Table, base: Path) -> DataFile:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thermorbm import exact
+from thermorbm.estimators import mean_over_seeds
 from thermorbm.study.critical import (
     HEAT,
     OF_CONFIGURATIONS,
@@ -20,6 +21,7 @@ from thermorbm.study.critical import (
     exact_heat_peak,
 )
 from thermorbm.study.entropy import can_integrate, integrated
+from thermorbm.study.extrapolation import extrapolation
 from thermorbm.study.reduced import Reduced
 from thermorbm.study.store import Product, Store
 from thermorbm.study.tasks import Task
@@ -35,6 +37,8 @@ def estimate(task: Task, store: Store) -> Product:
     results = [store.reduced(item) for item in task.inputs]
     if task.parameters["what"] == "thermodynamics":
         return thermodynamics(task, results)
+    if task.parameters["what"] == "extrapolation":
+        return Product(extrapolation(task, results))
     return indicators(task, results)
 
 
@@ -95,18 +99,11 @@ def curves(found: Mapping[float, Sequence[Mapping[str, Any]]]) -> Values:
 
 
 def _curve(found: Mapping[float, Sequence[Mapping[str, Any]]], name: str) -> Values:
-    points = [(x, [row[name] for row in rows if name in row]) for x, rows in sorted(found.items())]
-    kept = [(x, *_average(estimates)) for x, estimates in points if estimates]
-    x, values, errors = zip(*kept, strict=True)
-    return {"x": list(x), "values": list(values), "errors": list(errors)}
-
-
-def _average(estimates: Sequence[Mapping[str, float]]) -> tuple[float, float]:
-    """Mean over seeds; its error is the larger of what each seed states and what their scatter shows."""
-    values = np.array([item["value"] for item in estimates])
-    stated = float(np.sqrt(np.sum([item["error"] ** 2 for item in estimates]))) / len(values)
-    scatter = float(values.std(ddof=1)) / np.sqrt(len(values)) if len(values) > 1 else 0.0
-    return float(values.mean()), max(stated, float(scatter))
+    points = {x: [row[name] for row in rows if name in row] for x, rows in sorted(found.items())}
+    kept = {x: estimates for x, estimates in points.items() if estimates}
+    columns = [[[item[key] for item in row] for row in kept.values()] for key in ("value", "error")]
+    values, errors = mean_over_seeds(*columns)
+    return {"x": list(kept), "values": values.tolist(), "errors": errors.tolist()}
 
 
 def _indicators_of(result: Reduced) -> Values:

@@ -1,0 +1,127 @@
+"""T_c of the infinite lattice: what indicators find on lattices of several sides, and where that leads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from thermorbm.report.chart import Chart, curves_chart
+from thermorbm.report.critical import indicator_label
+from thermorbm.report.labels import TC, Label, control_label, percent, plain, with_error
+from thermorbm.report.panels import Panel, Series, series
+from thermorbm.report.run import Missing, Run, Values, estimate
+from thermorbm.report.style import GREY, colour, marker
+from thermorbm.report.tables import Cell, Table
+
+KINDS = {"heat_capacity": "peaks like the heat capacity", "susceptibility": "peaks like the susceptibility"}
+INVERSE_SIDE = Label(r"$L^{-1/\nu}$", "<i>L</i><sup>−1/ν</sup>")
+N_CURVE = 40
+
+
+def figures(run: Run) -> list[Chart]:
+    """One figure for each set of lattices: peaks against L^(-1/nu), those of a kind in one panel."""
+    found = [_figure(run, item) for item in run.results.get("extrapolations", [])]
+    if not found:
+        raise Missing("the study has no lattices of several sides to be joined")
+    return found
+
+
+def extrapolation_tables(run: Run) -> list[Table]:
+    return [_table(item) for item in run.results.get("extrapolations", [])]
+
+
+def _figure(run: Run, item: Values) -> Chart:
+    panels = []
+    for kind, words in KINDS.items():
+        rows = [row for row in item["rows"] if row["kind"] == kind and row["estimate"] is not None]
+        curves = [curve for index, row in enumerate(rows) for curve in _curves(item, row, index)]
+        if curves:
+            known = [_infinite(item)] if item["infinite"] else []
+            panels.append(Panel(plain(words), INVERSE_SIDE, control_label(run), (*known, *curves)))
+    caption = Markup(
+        "Peaks on lattices of side {} with errors over seeds, and the fits {} + <i>a x</i> + <i>c x</i>² in "
+        "<i>x</i> = {} with ν = {:g}. At <i>x</i> = 0: {} of the infinite lattice by each indicator. {}"
+    ).format(
+        ", ".join(map(str, item["sides"])),
+        TC.markup,
+        INVERSE_SIDE.markup,
+        item["nu"],
+        TC.markup,
+        best_indicators(item),
+    )
+    title = plain(f"The infinite lattice: {item['name']}")
+    return curves_chart(
+        f"extrapolation-{item['name']}", "Beyond", title, caption, panels, columns=1, height=3.0
+    )
+
+
+def _curves(item: Values, row: Values, index: int) -> list[Series]:
+    """The fit as a line, and the points, that at x = 0 among them."""
+    sides = np.array(item["sides"], dtype=np.float64)
+    x = sides ** (-1 / item["nu"])
+    points = [(0.0, row["estimate"]), *((at, row["points"][str(side)]["estimate"])
+              for at, side in zip(x, item["sides"], strict=True))]  # fmt: skip
+    fine = np.linspace(0, 1.05 * x.max(), N_CURVE)
+    fit = row["estimate"]["value"] + (row["slope"]["value"] + row["curvature"]["value"] * fine) * fine
+    name, look = indicator_label(row["indicator"], row["feature"]), {"colour": colour(index)}
+    dots: dict[str, Any] = {**look, "marker": marker(index), "dash": None}
+    where, found = [place for place, _ in points], [point for _, point in points]
+    return [
+        series(name, fine, fit, width=0.7, listed=False, **look),
+        series(name, where, [p["value"] for p in found], [p["error"] for p in found], **dots),
+    ]
+
+
+def _infinite(item: Values) -> Series:
+    end = 1.05 * min(item["sides"]) ** (-1 / item["nu"])
+    return series(TC + " known", [0.0, end], [item["infinite"]] * 2, colour=GREY, dash="dash", width=0.8)
+
+
+def best_indicators(item: Values) -> Markup:
+    """Of the machines' indicators, the one with the smallest error, and the one that ends nearest to T_c."""
+    rows = [row for row in item["rows"] if row["group"] is not None and row["estimate"] is not None]
+    if not rows or not item["infinite"]:
+        return Markup("")
+    told = []
+    for words, key in (
+        ("Of the machines' indicators the smallest error has", lambda row: row["estimate"]["error"]),
+        ("nearest to the known value is", lambda row: abs(row["relative_to_infinite"])),
+    ):
+        best = min(rows, key=key)
+        label = indicator_label(best["indicator"], best["feature"]).markup
+        value = with_error(best["estimate"]["value"], best["estimate"]["error"])
+        off = percent(best["relative_to_infinite"], signed=True)
+        told.append(Markup("{} {}, {} ({})").format(words, label, value, off))
+    return Markup("; ").join(told) + "."
+
+
+def _table(item: Values) -> Table:
+    sides = [str(side) for side in item["sides"]]
+    columns: list[Cell] = ["Indicator"]
+    for side in sides:
+        columns += [f"L = {side}", "off target"]
+    columns += ["infinite", "off", "χ²"]
+    caption = Markup("<b>{}</b>: {} on each lattice, and extrapolated").format(item["name"], TC.markup)
+    return Table(columns, [_cells(row, sides) for row in item["rows"]], caption, is_open=True)
+
+
+def _cells(row: Values, sides: list[str]) -> list[Cell]:
+    group = "" if row["group"] in (None, "main") else f", {row['group']}"
+    cells: list[Cell] = [(indicator_label(row["indicator"], row["feature"]) + group).markup]
+    for side in sides:
+        point = row["points"][side]
+        cells += [_number(point), _distance(point.get("relative_to_target"))]
+    if row["estimate"] is None:
+        return [*cells, "none", "–", "–"]
+    return [*cells, _number(row), _distance(row["relative_to_infinite"]), f"{row['chi_squared']:.2g}"]
+
+
+def _number(values: Values) -> str:
+    pair = estimate(values, "estimate")
+    return "none" if pair is None or values.get("problem") else with_error(*pair)
+
+
+def _distance(value: float | None) -> str:
+    return "–" if value is None else percent(value, signed=True)

@@ -1,0 +1,94 @@
+"""docs/reproduction.md comes from published results: all parts, links to figures, no number of its own."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from thermorbm.report.publish import publish
+
+ROOT = Path(__file__).parents[2]
+PAPER, PLUS = ROOT / "results" / "paper", ROOT / "results" / "paper-plus"
+
+
+@pytest.fixture
+def reproduction(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    import reproduction as module
+
+    return module
+
+
+@pytest.fixture
+def example(finished_run, tmp_path):
+    publish(finished_run, tmp_path / "results")
+    (tmp_path / "docs").mkdir()
+    return tmp_path / "results"
+
+
+def made(reproduction, example):
+    place = example.parent / "docs" / "reproduction.md"
+    reproduction.main([str(example)], place)
+    return place.read_text(encoding="utf-8")
+
+
+def test_every_part_and_claim_is_there(reproduction, example):
+    text = made(reproduction, example)
+    with open(example / "tables" / "claims.csv", newline="") as file:
+        claims = list(csv.DictReader(file))
+    for row in claims:
+        assert f"### {row['part']} " in text
+        assert row["measured"].replace("|", "&#124;") in text
+    broken = [row for row in claims if row["verdict"] == "does not hold"]
+    deviations = text[text.index("## Deviations") : text.index("## Machines")]
+    assert deviations.count("\n|") == len(broken) + 2
+    assert "## Table 2 side by side" in text
+    assert re.search(r"\| all \| \d+ \| ", text)
+
+
+def test_links_lead_to_figures(reproduction, example):
+    links = re.findall(r"!\[[^]]*\]\(([^)]+)\)", made(reproduction, example))
+    assert len(links) > 20
+    for item in links:
+        assert (example.parent / "docs" / item).is_file()
+    drawn = {file.name for file in (example / "figures").iterdir()}
+    left_out = drawn - {Path(item).name for item in links}
+    assert left_out <= {"overview.png"}
+
+
+def test_numbers_come_from_the_results(reproduction, example):
+    before = made(reproduction, example)
+    content = json.loads((example / "results.json").read_text())
+    rows = content["families"][0]["critical_temperatures"]
+    row = next(row for row in rows if row["indicator"] == "pseudo_likelihood_per_spin" and row["estimate"])
+    row["estimate"]["value"] = 7.7777
+    row["estimate"]["error"] = 0.00012
+    (example / "results.json").write_text(json.dumps(content))
+    after = made(reproduction, example)
+    assert "7.77770(12)" in after
+    assert "7.77770(12)" not in before
+
+
+def test_words_may_name_what_was_measured(reproduction, example):
+    study = reproduction.read_study(example)
+    filled = reproduction.fill(study, "a {measured:permutation:2d} b {measured:none:2d} {tc:2d:none:4:x}")
+    expected = next(row["measured"] for row in study.claims if row["id"] == "permutation")
+    assert filled == f"a {expected} b not measured not measured"
+
+
+def test_usage(reproduction):
+    with pytest.raises(SystemExit, match="usage"):
+        reproduction.main([])
+
+
+def test_the_committed_page_is_that_of_the_committed_results(reproduction):
+    if not PAPER.exists() or not reproduction.PAGE.exists():
+        pytest.skip("results/paper and docs/reproduction.md are not there yet: tools/reproduction.py")
+    place = ROOT / "docs" / ".reproduction-test.md"
+    try:
+        reproduction.main([str(path) for path in (PAPER, PLUS) if path.exists()], place)
+        assert place.read_text(encoding="utf-8") == reproduction.PAGE.read_text(encoding="utf-8")
+    finally:
+        place.unlink(missing_ok=True)

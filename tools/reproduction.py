@@ -1,0 +1,168 @@
+"""Writes docs/reproduction.md: the paper beside published results of the studies `paper` and `paper-plus`.
+
+python tools/reproduction.py results/paper [results/paper-plus]
+
+Every number of ours comes from results.json and the tables there; words come from tools/reproduction.toml.
+"""
+
+import re
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from os.path import relpath
+from pathlib import Path
+
+from reproduction_tables import (
+    Study,
+    beyond,
+    configurations,
+    grid,
+    machines,
+    markdown,
+    read_study,
+    recipes,
+    symmetric,
+    timings,
+)
+
+from thermorbm.report.critical import table_2
+from thermorbm.report.labels import short, with_error
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "reproduction.md"
+DENSE = ("main", "all-T")
+UNKNOWN = "not measured"
+
+
+def page(study: Study, plus: Study | None, words: dict, place: Path) -> str:
+    """The whole page. place: where it will lie, for links to figures."""
+    parts = [
+        head(study, plus, place),
+        "## At a glance\n\n" + glance(study),
+        "## Table 2 side by side\n\n" + markdown(table_2(study.run)),
+        "## Figures, tables and claims\n\n" + tally(study),
+        *(part(study, item, place) for item in words["part"]),
+        "## Deviations\n\n" + deviations(study, words.get("deviation", [])),
+        "## Machines\n\n" + machines(study),
+        "## The paper's recipe beside the fast one\n\n" + recipes(study),
+        "## Machines that know the lattice\n\n" + figures(study, ["symmetric"], place),
+        symmetric(study),
+        "## Configurations beside exact results\n\n" + configurations(study),
+        *(
+            []
+            if plus is None
+            else ["## Beyond the paper\n\n" + figures(plus, ["extrapolation"], place), beyond(plus)]
+        ),
+        "## Timings\n\n" + timings(study),
+        *([] if plus is None else ["### Of the finer grids\n\n" + timings(plus)]),
+    ]
+    return "\n\n".join(text.strip() for text in parts) + "\n"
+
+
+def head(study: Study, plus: Study | None, place: Path) -> str:
+    names = [link(item.path, place) for item in (study, plus) if item is not None]
+    commands = "\n".join(
+        f"    thermorbm run {name} --out runs/{name}\n    thermorbm publish runs/{name} {item}"
+        for name, item in zip(("paper", "paper-plus"), names, strict=False)
+    ).replace("../", "")
+    return (
+        f"# The paper beside this study\n\n{study.run.study.get('title', '')}\n\n"
+        "This page is made from published results alone; its words are in `tools/reproduction.toml`.\n\n"
+        f"{commands}\n    python tools/reproduction.py {' '.join(names).replace('../', '')}\n\n"
+        f"Results: {', '.join(f'[{name}]({name})' for name in names)}. Numbers in brackets are one standard "
+        "error in units of the last two digits."
+    )
+
+
+def glance(study: Study) -> str:
+    families, tasks = study.results["families"], study.results["tasks"]
+    dense = [row for row in study.summary if row["group"] in DENSE]
+    certified = [row["certificate"] for family in families for row in family["data"]]
+    rows = [
+        ["datasets, certified", f"{len(certified)}, {sum(bool(c and c['passed']) for c in certified)}"],
+        ["dense machines of the paper's kinds", str(len(dense))],
+        ["of them converged by our rule", str(sum(row["converged"] == "True" for row in dense))],
+        ["further machines", str(len(study.summary) - len(dense))],
+        ["tasks, done", f"{tasks['total']}, {tasks['done']}"],
+        ["hours of CPU", short(study.results["timings"]["cpu_seconds"] / 3600, 3)],
+    ]
+    return grid(["", ""], rows)
+
+
+def tally(study: Study) -> str:
+    counts = Counter(row["verdict"] for row in study.claims)
+    told = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
+    return f"Claims of the paper, judged family by family by fixed rules: {told}."
+
+
+def part(study: Study, words: dict, place: Path) -> str:
+    """One figure or table of the paper: what it shows, ours, and the claims that hang on it."""
+    shown = figures(study, words["figures"], place)
+    rows = [
+        [row["claim"], row["family"], f"**{row['verdict']}**", row["measured"], row["rule"]]
+        for row in study.claims
+        if row["part"] == words["id"]
+    ]
+    table = grid(["claim", "data", "verdict", "measured", "rule"], rows) if rows else ""
+    missing = "" if shown or not words["figures"] else "No figure: the results hold nothing to draw it from."
+    title = f"### {words['id']} {words['title']}"
+    return "\n\n".join(filter(None, [title, f"Paper: {words['paper']}", shown or missing, table]))
+
+
+def figures(study: Study, prefixes: Sequence[str], place: Path) -> str:
+    """Pictures whose names begin so."""
+    drawn = sorted((study.path / "figures").glob("*.png"))
+    files = [file for prefix in prefixes for file in drawn if file.stem.startswith(prefix)]
+    return "\n".join(f"![{file.stem}]({link(file, place)})" for file in files)
+
+
+def deviations(study: Study, words: Sequence[dict]) -> str:
+    known = {item["claim"]: fill(study, item["text"]) for item in words}
+    rows = [
+        [row["part"], row["claim"], row["family"], row["measured"], known.get(row["id"], "not explained")]
+        for row in study.claims
+        if row["verdict"] == "does not hold"
+    ]
+    return grid(["part", "claim", "data", "measured", "why"], rows) if rows else "None."
+
+
+def fill(study: Study, text: str) -> str:
+    """Replaces {measured:CLAIM:FAMILY} and {tc:FAMILY:GROUP:SIZE:INDICATOR} by what was found."""
+    finders: dict[str, Callable[..., str]] = {"measured": measured, "tc": critical_temperature}
+
+    def found(match: re.Match[str]) -> str:
+        kind, *keys = match[1].split(":")
+        return finders[kind](study, *keys)
+
+    return re.sub(r"\{([a-z]+:[^{}]+)\}", found, text)
+
+
+def measured(study: Study, claim: str, family: str) -> str:
+    rows = [row["measured"] for row in study.claims if (row["id"], row["family"]) == (claim, family)]
+    return rows[0] if rows else UNKNOWN
+
+
+def critical_temperature(study: Study, family: str, group: str, size: str, indicator: str) -> str:
+    for item in study.results["families"]:
+        for row in item["critical_temperatures"]:
+            place = (item["name"], row["group"], str(row["n_hidden"]), row["indicator"])
+            if place == (family, group, size, indicator) and row["estimate"] is not None:
+                return with_error(row["estimate"]["value"], row["estimate"]["error"])
+    return UNKNOWN
+
+
+def link(target: Path, place: Path) -> str:
+    return Path(relpath(target.resolve(), place.resolve().parent)).as_posix()
+
+
+def main(arguments: Sequence[str], place: Path = PAGE) -> None:
+    if not 1 <= len(arguments) <= 2:
+        sys.exit("usage: python tools/reproduction.py results/paper [results/paper-plus]")
+    study, *more = (read_study(Path(item)) for item in arguments)
+    words = tomllib.loads((ROOT / "tools" / "reproduction.toml").read_text(encoding="utf-8"))
+    place.write_text(page(study, more[0] if more else None, words, place), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,186 @@
+"""Tables of docs/reproduction.md from published results."""
+
+import csv
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from thermorbm.report.extrapolation import best_indicators, extrapolation_tables
+from thermorbm.report.labels import percent, short, with_error
+from thermorbm.report.run import Run, read_run
+from thermorbm.report.tables import Table
+
+Row = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Study:
+    """What was published: results.json, and its tables as rows of texts."""
+
+    path: Path
+    run: Run
+    claims: list[Row]
+    summary: list[Row]
+
+    @property
+    def results(self) -> dict:
+        return self.run.results
+
+    def rows(self, family: str, group: str) -> list[Row]:
+        return [row for row in self.summary if (row["family"], row["group"]) == (family, group)]
+
+
+def read_study(path: Path) -> Study:
+    tables = []
+    for name in ("claims", "summary"):
+        with open(path / "tables" / f"{name}.csv", newline="") as file:
+            tables.append(list(csv.DictReader(file)))
+    return Study(path, read_run(path), *tables)
+
+
+def machines(study: Study) -> str:
+    """A row per family, group and size; every machine has its own in tables/summary.csv."""
+    groups: dict[tuple[str, str, int], list[Row]] = {}
+    for row in study.summary:
+        groups.setdefault((row["family"], row["group"], int(row["n_hidden"])), []).append(row)
+    columns = ["data", "group", "n_h", "machines", "recipe", "epochs", "converged", "ln Z ok",
+               "mean L~ - S~", "mean NLL - S", "NLL < S by more than 4 errors"]  # fmt: skip
+    return grid(columns, [[*map(str, key), *_machines(rows)] for key, rows in groups.items()])
+
+
+def _machines(rows: list[Row]) -> list[str]:
+    epochs = sorted({f"{float(row['epochs_done']):.3g}" for row in rows})
+    return [
+        str(len(rows)),
+        ", ".join(sorted({row["recipe"] for row in rows})),
+        ", ".join(epochs),
+        str(sum(row["converged"] == "True" for row in rows)),
+        str(sum(row["partition_verdict"] == "ok" for row in rows)),
+        _mean_difference(rows, "pseudo_likelihood_per_spin", "entropy_lower_per_spin"),
+        _mean_difference(rows, "nll_per_spin", "entropy_per_spin"),
+        str(sum(_is_below(row, "nll_per_spin", "entropy_per_spin") for row in rows)),
+    ]
+
+
+def _mean_difference(rows: list[Row], first: str, second: str) -> str:
+    known = [float(row[first]) - float(row[second]) for row in rows if row[first] and row[second]]
+    return short(sum(known) / len(known), 3) if known else "–"
+
+
+def _is_below(row: Row, first: str, second: str) -> bool:
+    if not row[first] or not row[second]:
+        return False
+    error = (float(row[f"{first}_error"]) ** 2 + float(row[f"{second}_error"]) ** 2) ** 0.5
+    return float(row[first]) < float(row[second]) - 4 * error
+
+
+def recipes(study: Study) -> str:
+    """Machines of one size and temperature by both recipes."""
+    rows = []
+    for slow in (row for row in study.summary if row["recipe"] == "paper"):
+        for fast in study.rows(slow["family"], "main"):
+            if (fast["value"], fast["n_hidden"]) == (slow["value"], slow["n_hidden"]):
+                rows += [_recipe(fast), _recipe(slow)]
+    if not rows:
+        return "No machine was trained by the paper's recipe."
+    columns = ["data", "T", "n_h", "recipe", "epochs", "converged", "L~/N", "cross entropy", "NLL/N", "S/N"]
+    return grid(columns, rows)
+
+
+def _recipe(row: Row) -> list[str]:
+    place = [row["family"], row["value"], row["n_hidden"], row["recipe"], f"{float(row['epochs_done']):.3g}"]
+    names = ("pseudo_likelihood_per_spin", "cross_entropy", "nll_per_spin", "entropy_per_spin")
+    return [*place, row["status"], *(_value(row, name) for name in names)]
+
+
+def symmetric(study: Study) -> str:
+    """Entropy and temperature that symmetric machines find from configurations alone."""
+    rows = []
+    for family in study.results["families"]:
+        known = {row["value"]: row for row in study.rows(family["name"], "symmetric")}
+        for machine in family["machines"]:
+            row = known.get(str(machine["value"])) if machine["group"] == "symmetric" else None
+            if row is not None:
+                learned = (machine["interactions"] or {}).get("temperature")
+                names = ("entropy_per_spin", "nll_per_spin", "entropy_upper_per_spin")
+                found = [family["name"], row["value"], *(_value(row, name) for name in names)]
+                rows.append([*found, row["partition_verdict"].split(":")[0], short(learned)])
+    columns = ["data", "T", "S/N", "NLL/N", "upper bound of S/N", "ln Z", "T of the learned couplings"]
+    return grid(columns, rows) if rows else "No symmetric machine was trained."
+
+
+def configurations(study: Study) -> str:
+    rows = []
+    for family in study.results["families"]:
+        for row in family["data"]:
+            exact, certificate = row["exact"] or {}, row["certificate"] or {}
+            if exact.get("source") == "kaufman" and row["sector"] == "symmetric":
+                energy = row["thermal"]["energy_per_spin"]
+                p = certificate.get("energy_histogram_p")
+                rows.append(
+                    [
+                        family["name"],
+                        f"{row['value']:g}",
+                        with_error(energy["value"], energy["error"]),
+                        f"{exact['energy_per_spin']:.6f}",
+                        short(certificate.get("energy_z"), 2),
+                        "one energy alone" if p is None else short(p, 2),
+                    ]
+                )
+    columns = ["data", "T", "E/N sampled", "exact, this lattice", "z", "p of the exact P(E)"]
+    return grid(columns, rows) if rows else "No exact results for these lattices."
+
+
+def beyond(plus: Study) -> str:
+    """T_c on fine grids against its own target, and extrapolated."""
+    texts = [markdown(table) for table in extrapolation_tables(plus.run)]
+    texts += [str(best_indicators(item)) for item in plus.results["extrapolations"]]
+    rows = [
+        [
+            family["name"],
+            row["indicator"],
+            str(row["n_hidden"]),
+            with_error(row["estimate"]["value"], row["estimate"]["error"]),
+            "–" if row["target"] is None else f"{row['target']['value']:.4f}",
+            "–" if row["relative_to_target"] is None else percent(row["relative_to_target"], signed=True),
+        ]
+        for family in plus.results["families"]
+        for row in family["critical_temperatures"]
+        if row["estimate"] is not None and row["problem"] is None and row["group"] is not None
+    ]
+    table = grid(["data", "indicator", "n_h", "T_c", "own target", "off target"], rows)
+    return "\n\n".join([*texts, "Every indicator on every lattice, errors over seeds:", table])
+
+
+def timings(study: Study) -> str:
+    """CPU and wall seconds by kind of task; tasks run beside each other on several cores."""
+    known = study.results["timings"]
+    wall, count = Counter[str](), Counter[str]()
+    for task_id, timing in known["tasks"].items():
+        kind = task_id.split("/")[0]
+        wall[kind] += timing.get("seconds", 0.0)
+        count[kind] += 1
+    rows = [
+        [kind, str(count[kind]), short(seconds), short(wall[kind])]
+        for kind, seconds in sorted(known["cpu_seconds_by_kind"].items(), key=lambda item: -item[1])
+    ]
+    rows.append(["all", str(sum(count.values())), short(known["cpu_seconds"]), short(sum(wall.values()))])
+    machine = f"{known['processor']}, {known['platform']}, one core per task."
+    return machine + "\n\n" + grid(["stage", "tasks", "CPU seconds", "seconds in tasks"], rows)
+
+
+def _value(row: Row, name: str) -> str:
+    return with_error(float(row[name]), float(row[f"{name}_error"] or 0)) if row[name] else "–"
+
+
+def markdown(table: Table | None) -> str:
+    if table is None:
+        return "Nothing to compare."
+    text = grid([str(c) for c in table.columns], [[str(cell) for cell in row] for row in table.rows])
+    return "\n\n".join(filter(None, [str(table.caption), text, str(table.note)]))
+
+
+def grid(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "&#124;") for cell in line) + " |" for line in lines)
