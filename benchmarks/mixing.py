@@ -1,6 +1,6 @@
 """How fast plain Gibbs chains and replica exchange move through the same machines, per unit of work.
 
-    OMP_NUM_THREADS=1 python -m benchmarks.mixing [--json] [--quick]
+    OMP_NUM_THREADS=1 python -m benchmarks.mixing [--json] [--work 16384] [--trained | --exact]
 
 Machines: `ising_rbm`, whose equilibrium is known, at and below T_c, and machines trained as in `desk`, one at
 T = 2.25 and one for all temperatures. All moves do equally many Gibbs steps of single configurations: plain
@@ -11,7 +11,7 @@ sampler, and the first fifth of the steps is left out. Only replica 0, at beta =
 import argparse
 import json
 import time
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -28,19 +28,22 @@ LADDERS = {"plain": (1.0,), "8 replicas": LADDER, "16 replicas": tuple(np.linspa
 ALL_T = (1.0, 1.5, 2.0, 2.1, 2.2, 2.25, 2.3, 2.35, 2.4, 2.5, 3.0, 3.5, 4.0)
 
 
-def machines():
+def exact_machines():
     """Name, machine, configurations to begin with."""
     for side, temperature in ((16, TC_2D), (32, TC_2D), (32, 2.0)):
         lattice = tr.Lattice((side, side))
         name = f"Ising machine, {side}x{side}, T = {temperature:.3f}"
         yield name, ising_rbm(lattice, temperature), tr.sample(lattice, temperature, N_CHAINS, seed=1)
+
+
+def trained_machines():
+    """The same of machines trained as in `desk`."""
     lattice = tr.Lattice((32, 32))
     data = tr.sample(lattice, 2.25, 10_000, seed=2)
     for n_hidden in (64, 144):
-        rbm = tr.train(data, n_hidden, epochs=1, least_updates=1450, seed=1, threads=1).rbm
+        rbm = tr.train(data, n_hidden, least_updates=1450, seed=1, threads=1).rbm
         yield f"trained, 32x32, T = 2.25, n_h = {n_hidden}", rbm, data[:N_CHAINS]
-    parts = [tr.sample(lattice, temperature, 3000, seed=3) for temperature in ALL_T]
-    union = tr.Dataset.concatenate(parts)
+    union = tr.Dataset.concatenate([tr.sample(lattice, temperature, 3000, seed=3) for temperature in ALL_T])
     rbm = tr.train(union, 64, epochs=6, seed=1, threads=1).rbm
     some = union.select(np.arange(N_CHAINS) * len(union) // N_CHAINS)
     yield "trained, 32x32, all T, n_h = 64", rbm, some
@@ -64,8 +67,8 @@ def sign_changes(m):
     """Passages of single chains between m > r and m < -r, r half the mean of |m|: m near 0 does not count."""
     side = np.where(np.abs(m) < np.abs(m).mean() / 2, 0, np.sign(m))
     changes = 0
-    for chain in side.T:
-        known = chain[chain != 0]
+    for one in side.T:
+        known = one[one != 0]
         changes += int((known[1:] != known[:-1]).sum())
     return changes
 
@@ -119,9 +122,12 @@ def row(name, move, found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--quick", action="store_true", help="an eighth of the steps")
+    parser.add_argument("--work", type=int, default=WORK, help="Gibbs steps of each chain and its replicas")
+    parser.add_argument("--trained", action="store_true", help="trained machines only")
+    parser.add_argument("--exact", action="store_true", help="Ising machines only")
     options = parser.parse_args()
-    work, results = WORK // 8 if options.quick else WORK, {}
+    exact = () if options.trained else exact_machines()
+    trained, results = () if options.exact else trained_machines(), {}
     head = [
         "machine",
         "moves",
@@ -134,9 +140,11 @@ def main():
     ]
     if not options.json:
         print("| " + " | ".join([*head, "<abs m>", "<E>"]) + " |\n" + "|---" * (len(head) + 2) + "|")
-    for name, machine, start in machines():
+    for name, machine, start in chain(
+        exact_machines() if exact else (), trained_machines() if trained else ()
+    ):
         for move, betas in LADDERS.items():
-            results[f"{name}, {move}"] = found = measure(machine, start, betas, work)
+            results[f"{name}, {move}"] = found = measure(machine, start, betas, options.work)
             if not options.json:
                 print(row(name, move, found), flush=True)
     if options.json:

@@ -213,8 +213,6 @@ def test_the_sandwich_holds_kaufman(side, temperature):
     found = log_partition_ais(machine, n_rungs=300, n_chains=64, seed=2)
     assert found.lower < exact < found.upper
     assert abs(found.value - exact) < 4 * found.error
-    few_for_that_size = side == 32 and temperature == 1.8
-    assert (found.equilibrium.problem is None) is not few_for_that_size
 
 
 @pytest.mark.slow
