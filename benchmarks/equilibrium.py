@@ -1,6 +1,6 @@
 """Machines trained alike, once with CD-5 and once with persistent chains: where do their long chains go?
 
-    OMP_NUM_THREADS=1 python -m benchmarks.equilibrium [--side 16] [--hidden 64] [--steps 1000] [--seed 1]
+    OMP_NUM_THREADS=1 python -m benchmarks.equilibrium [--side 32] [--hidden 64] [--steps 1000]
     OMP_NUM_THREADS=1 python -m benchmarks.equilibrium --calibrate
 
 The first prints the table of docs/entropy.md: one dataset per temperature; the same number of hidden units,
@@ -23,7 +23,7 @@ from thermorbm.exact import ising_rbm
 from thermorbm.observables import Comparison, quality
 
 TEMPERATURES = (2.0, 2.25, 3.0)
-N_TRAINED, N_HELD_OUT, N_CHAINS = 10_000, 5_000, 500
+N_TRAINED, N_HELD_OUT = 10_000, 5_000
 NEGATIVE_PHASES = {"CD-5": {"persistent": False, "gibbs_steps": 5}, "PCD": {}}
 SHOWN = {"joint_energy": "E(v,h)", "energy": "E", "abs_magnetization": "abs m", "heat_capacity": "c_V"}
 
@@ -47,7 +47,7 @@ def show(options):
         drawn = tr.sample(lattice, temperature, N_TRAINED + N_HELD_OUT, seed=options.seed)
         data, held_out = drawn[:N_TRAINED], drawn[N_TRAINED:]
         for name, machine in machines(lattice, temperature, data, options):
-            found = quality(machine, data, N_CHAINS, options.steps, options.seed, held_out=held_out)
+            found = quality(machine, data, options.chains, options.steps, options.seed, held_out=held_out)
             for line in lines(name, temperature, found, shown):
                 print("| " + " | ".join(line) + " |", flush=True)
 
@@ -95,9 +95,10 @@ def share_of_alarms(found, rate):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--side", type=int, default=16)
+    parser.add_argument("--side", type=int, default=32)
     parser.add_argument("--hidden", type=int, default=64)
     parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--chains", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--temperatures", type=float, nargs="+", default=TEMPERATURES)
     parser.add_argument("--calibrate", action="store_true")
