@@ -209,12 +209,11 @@ def test_a_narrower_sandwich_takes_more_rungs_or_chains():
 @pytest.mark.parametrize("temperature", [1.8, TC_2D, 3.5])
 @pytest.mark.parametrize("side", [8, 16, 32])
 def test_the_sandwich_holds_kaufman(side, temperature):
-    machine, exact = BondMachine(side, temperature), exact_log_partition(side, temperature)
-    found = log_partition_ais(machine, n_rungs=300, n_chains=64, seed=2)
+    """Bounds hold for any number of rungs: as many for all."""
+    exact = exact_log_partition(side, temperature)
+    found = ising_rbm(Lattice((side, side)), temperature).log_partition("ais", n_rungs=300, seed=2)
     assert found.lower < exact < found.upper
     assert abs(found.value - exact) < 4 * found.error
-    few_for_that_size = side == 32 and temperature == 1.8
-    assert (found.equilibrium.problem is None) is not few_for_that_size
 
 
 @pytest.mark.slow

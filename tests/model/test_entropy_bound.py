@@ -12,6 +12,7 @@ from thermorbm.exact import kaufman
 from thermorbm.lattice import Lattice
 from thermorbm.model import RBM
 from thermorbm.model.entropy_bound import entropy_upper_bound
+from thermorbm.model.partition import LEAST_WIDTH
 
 
 def source(seed=1, n=2000):
@@ -35,9 +36,9 @@ def test_with_many_rungs_it_is_the_negative_log_likelihood():
     foreign = RBM(*random_parameters(3, 6, seed=9, scale=0.4))
     bound = foreign.entropy_upper_bound(v, seed=1, betas=np.linspace(0, 1, 401))
     log_likelihood = foreign.log_likelihood(v)
-    assert bound.value == pytest.approx(-log_likelihood.mean(), abs=0.03)
+    assert abs(bound.value + log_likelihood.mean()) < 4 * bound.error
     own = RBM(truth.W, truth.b, truth.c).entropy_upper_bound(v, seed=1, betas=np.linspace(0, 1, 401))
-    assert entropy - 4 * own.error < own.value < entropy + 0.03 + 4 * own.error
+    assert abs(own.value - entropy) < 4 * own.error
 
 
 @pytest.mark.parametrize("temperature", [2.3, 3.0])
@@ -45,7 +46,9 @@ def test_the_machine_that_is_the_ising_model_bounds_its_entropy_closely(temperat
     v = sample(Lattice((8, 8)), temperature, 256, seed=3).spins()
     bound = entropy_upper_bound(BondMachine(8, temperature), v, seed=1)
     entropy = 64 * kaufman(8, temperature).entropy
-    assert entropy - 4 * bound.error < bound.value < entropy + 0.3 + 4 * bound.error
+    # Rungs are planned for a variance of ln w of at most this width, and half of the variance is lost work.
+    lost = LEAST_WIDTH / 2
+    assert entropy - 4 * bound.error < bound.value < entropy + lost + 4 * bound.error
 
 
 def test_the_seed_alone_decides_and_rungs_may_come_from_the_partition_function():

@@ -1,5 +1,7 @@
 """Replica exchange on an enumerated 4x3 machine, and what it gains over plain Gibbs chains."""
 
+from itertools import islice
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from oracles.rbm_enumeration import EnumeratedRBM
 from thermorbm.errors import InputError
 from thermorbm.model import RBM
 from thermorbm.model.exchange import meeting_rows, swap_log_ratio
-from thermorbm.model.tempering import accepted, replica_energy
+from thermorbm.model.tempering import accepted, exchange_steps, replica_energy
 
 BETAS = np.array([1.0, 0.6])
 
@@ -95,6 +97,28 @@ def test_meeting_rows():
     a, b = meeting_rows(4, 2, 1)
     assert (a.tolist(), b.tolist()) == ([2, 3], [4, 5])
     assert not len(meeting_rows(1, 5, 0)[0])
+
+
+def test_configurations_are_followed_through_the_replicas():
+    """Between equal replicas every exchange is made, and configurations walk up and down the ladder."""
+    rbm, _ = machine()
+    steps = list(islice(map(copied_walkers, exchange_steps(rbm, np.ones((2, 4)), [1.0] * 4, 1)), 4))
+    assert [step[:, 0].tolist() for step in steps] == [[1, 0, 3, 2], [1, 3, 0, 2], [3, 1, 2, 0], [3, 2, 1, 0]]
+    assert all(np.array_equal(step[:, 0], step[:, 1]) for step in steps)
+
+
+def copied_walkers(now):
+    return now.walkers.copy()
+
+
+def test_tempering_is_where_the_steps_lead():
+    rbm, _ = machine()
+    start = np.ones((10, 4))
+    *_, last = islice(exchange_steps(rbm, start, BETAS, 1), 7)
+    found = rbm.temper(start, 7, 1, BETAS)
+    assert np.array_equal(found.v, last.v)
+    assert last.tried.tolist() == [10, 0]
+    assert np.array_equal(np.sort(last.walkers, axis=0), np.repeat([[0], [1]], 10, axis=1))
 
 
 def test_tempering_crosses_a_barrier_that_stops_plain_chains():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
@@ -29,29 +30,54 @@ class Tempered:
     swap_rates: NDArray[np.float64]
 
 
+@dataclass(frozen=True, eq=False)
+class Replicas:
+    """All replicas after one step; v and walkers are views that the next step changes.
+
+    v: (n_replicas, n, n_visible) in the machine's type. walkers: (n_replicas, n), the replica in which each
+    configuration started. tried, made: (n_replicas,), exchanges of this step with the next replica.
+    """
+
+    v: NDArray[Any]
+    walkers: NDArray[np.intp]
+    tried: NDArray[np.intp]
+    made: NDArray[np.intp]
+
+
 def temper(machine: Layers, v: NDArray[Any], betas: ArrayLike, steps: int, seed: Seed) -> Tempered:
+    """Where `exchange_steps` is after so many steps, and how often neighbours swapped on the way."""
+    ladder = _checked(betas)
+    chains = np.broadcast_to(v, (len(ladder), *v.shape))
+    tried, made = np.zeros(len(ladder)), np.zeros(len(ladder))
+    for now in islice(exchange_steps(machine, v, ladder, seed), steps):
+        chains = now.v
+        tried += now.tried
+        made += now.made
+    rates = np.divide(made, tried, out=np.full(len(ladder), np.nan), where=tried > 0)
+    return Tempered(chains.astype(np.int8), rates[:-1])
+
+
+def exchange_steps(machine: Layers, v: NDArray[Any], betas: ArrayLike, seed: Seed) -> Iterator[Replicas]:
     """Replicas p(v, h)^beta, all starting at the rows of v; an exchange of neighbours before each Gibbs step.
 
     v: (n, n_visible). betas: (n_replicas,), the first is usually 1. Pairs (0, 1), (2, 3), ... and (1, 2), ...
-    take turns.
+    take turns. It never ends.
     """
     ladder, n = _checked(betas), len(v)
     moves, swaps = seed_sequence(seed).spawn(2)
     state, generator = generator_state(moves), np.random.default_rng(swaps)
     path, rows = make_path(machine, "zero"), np.repeat(ladder, n)
     chains = np.tile(np.asarray(v, dtype=machine.dtype), (len(ladder), 1))
-    tried, made = np.zeros(len(ladder)), np.zeros(len(ladder))
-    for step in range(steps):
+    walkers = np.repeat(np.arange(len(ladder)), n)
+    for parity in cycle((0, 1)):
         x = machine.hidden_inputs(chains)
-        a, b = meeting_rows(len(ladder), n, step % 2)
+        a, b = meeting_rows(len(ladder), n, parity)
         swap = accepted(swap_log_ratio(replica_energy(machine, chains, x, rows), a, b), generator)
-        for array in (chains, x):
+        for array in (chains, x, walkers):
             array[a[swap]], array[b[swap]] = array[b[swap]], array[a[swap]]
-        tried += np.bincount(a // n, minlength=len(ladder))
-        made += np.bincount(a[swap] // n, minlength=len(ladder))
         path.gibbs(chains, x, rows, state)
-    rates = np.divide(made, tried, out=np.full(len(ladder), np.nan), where=tried > 0)
-    return Tempered(chains.astype(np.int8).reshape(len(ladder), n, -1), rates[:-1])
+        tried, made = (np.bincount(low // n, minlength=len(ladder)) for low in (a, a[swap]))
+        yield Replicas(chains.reshape(len(ladder), n, -1), walkers.reshape(-1, n), tried, made)
 
 
 def accepted(log_ratio: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import t
 
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
@@ -19,8 +20,9 @@ from thermorbm.model.units import row_blocks
 from thermorbm.observables.distances import shells, translation_average
 from thermorbm.stats import Estimate, mean_estimate, variance_estimate
 
-LIMIT = 4.0  # standard errors
-N_CHAINS, N_STEPS = 256, 256
+FALSE_ALARMS = 1e-3  # machines in equilibrium that the verdict calls out of it
+N_CHAINS = 256  # find a difference of 0.46 standard deviations nine times in ten
+N_STEPS = 256  # as long as chains live in training (`chain_life` of the fast recipe)
 SHORT = 5  # steps, as in the paper's training
 
 Series = Mapping[str, NDArray[np.float64]]
@@ -45,19 +47,33 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Quality:
-    """Chains of a machine from random starts, after n_steps, beside the data.
+    """Chains of a machine from random starts, after n_steps, beside data.
 
-    comparisons: per spin, `joint_energy`, the machine's own <E(v, h)> given v in nats, |m|, and with
-    a lattice energy, two-point correlations, and heat capacity if T is known. starts: the same chains beside
-    ones that began at the data, which stand there as "data"; they agree if n_steps are enough to forget.
-    short: the joint energy beside that of chains five steps away from the data.
+    comparisons: per spin, `joint_energy`, the machine's own <E(v, h)> given v in nats, |m|, and with a
+    lattice energy, two-point correlations, and heat capacity if T is known; beside held-out data if there are
+    some. starts: the same chains beside ones that began at the data, which stand there as "data"; they agree
+    if n_steps are enough to forget. trained: the joint energy beside that of the training data. short: beside
+    that of chains five steps away from them. false_alarms: share of machines in equilibrium that the verdict
+    may call out of it.
     """
 
     comparisons: tuple[Comparison, ...]
     starts: tuple[Comparison, ...]
+    trained: Comparison
     short: Comparison
     n_chains: int
     n_steps: int
+    false_alarms: float = FALSE_ALARMS
+
+    @property
+    def limit(self) -> float:
+        """Standard errors that chance exceeds in any of the verdict's comparisons with `false_alarms`.
+
+        The smallest series has n_chains values, so Student's t with n_chains - 1 degrees of freedom; the
+        probability is divided by the number of comparisons, all starts and the joint energy (Bonferroni).
+        """
+        n_comparisons = len(self.starts) + 1
+        return float(t.isf(self.false_alarms / (2 * n_comparisons), self.n_chains - 1))
 
     @property
     def is_equilibrium(self) -> bool:
@@ -67,17 +83,16 @@ class Quality:
     def verdict(self) -> str:
         """Whether chains forget their start, and stay where training saw them.
 
-        Training compares <E(v, h)> of the data with that of its own chains: the difference is the gradient
-        along all parameters together. If long chains agree with neither the data nor short chains from
-        them, then what training made equal is not the machine's equilibrium. Other quantities may differ
-        because there are too few hidden units.
+        The change of <E(v, h)> from the data to long chains is the gradient of the likelihood along all
+        parameters together; that to chains of k steps is the gradient of CD-k. If long chains agree with
+        neither the data nor short chains from them, the likelihood is not stationary and CD-k does not know.
+        Other quantities may differ because there are too few hidden units.
         """
-        apart = [item.quantity for item in self.starts if abs(item.z_score) > LIMIT]
+        apart = [item.quantity for item in self.starts if abs(item.z_score) > self.limit]
         if apart:
             return f"out of equilibrium: chains from data and from random spins differ in {', '.join(apart)}"
-        known = next(item for item in self.comparisons if item.quantity == "joint_energy")
-        nearest = min((known, self.short), key=lambda item: abs(item.z_score)).z_score
-        if abs(nearest) > LIMIT:
+        nearest = min((self.trained, self.short), key=lambda item: abs(item.z_score)).z_score
+        if abs(nearest) > self.limit:
             return f"out of equilibrium: chains leave the data's joint energy by {nearest:+.1f} errors"
         return "equilibrium"
 
@@ -89,30 +104,40 @@ def quality(
     n_steps: int = N_STEPS,
     seed: Seed = 0,
     move: Move | None = None,
+    held_out: Dataset | None = None,
 ) -> Quality:
     """Runs n_chains from random spins and as many from the data, and compares them with all the data.
 
     data: what the machine was trained on; of other configurations <E(v, h)> may differ by overfitting.
     move(v, steps, seed) advances chains, by default plain Gibbs steps; `lambda v, k, s:
-    machine.temper(v, k, s).v[0]` tempers them.
+    machine.temper(v, k, s).v[0]` tempers them. held_out: what `comparisons` compares with, instead of data.
     """
-    if data.n_sites != machine.n_visible:
-        raise InputError("data", f"{data.n_sites} sites", f"of {machine.n_visible}, like the machine")
-    if n_chains < 2 or n_steps < 1 or len(data) < 2:
-        got = n_chains, n_steps, len(data)
-        raise InputError("chains, steps and configurations", got, ">= 2, >= 1 and >= 2")
+    shown = data if held_out is None else held_out
+    _check(machine, (data, shown), n_chains, n_steps)
     draw, *seeds = seed_sequence(seed).spawn(4)
     spins = np.random.default_rng(draw).choice(np.array([-1, 1], np.int8), (n_chains, data.n_sites))
     some = data.select(np.arange(n_chains) * len(data) // n_chains).spins()
     forward = machine.gibbs if move is None else move
     runs = zip((spins, some, some), (n_steps, n_steps, SHORT), seeds, strict=True)
     ends = [forward(start, steps, run_seed) for start, steps, run_seed in runs]
-    all_data = np.concatenate(list(data.blocks()))
-    known, model, from_data, short = (
-        _estimates(_series(machine, v, data.lattice), data) for v in (all_data, *ends)
-    )
-    near = Comparison("joint_energy", short["joint_energy"], model["joint_energy"])
-    return Quality(_compared(known, model), _compared(from_data, model), near, n_chains, n_steps)
+    model, from_data = (_estimates(_series(machine, v, shown.lattice), shown) for v in ends[:2])
+    known = _estimates(_series(machine, _spins(shown), shown.lattice), shown)
+    energies = (mean_estimate(_joint_energy(machine, v) / data.n_sites) for v in (_spins(data), ends[2]))
+    trained, short = (Comparison("joint_energy", energy, model["joint_energy"]) for energy in energies)
+    return Quality(_compared(known, model), _compared(from_data, model), trained, short, n_chains, n_steps)
+
+
+def _check(machine: Machine, datasets: tuple[Dataset, ...], n_chains: int, n_steps: int) -> None:
+    for data in datasets:
+        if data.n_sites != machine.n_visible:
+            raise InputError("data", f"{data.n_sites} sites", f"of {machine.n_visible}, like the machine")
+        if n_chains < 2 or n_steps < 1 or len(data) < 2:
+            got = n_chains, n_steps, len(data)
+            raise InputError("chains, steps and configurations", got, ">= 2, >= 1 and >= 2")
+
+
+def _spins(data: Dataset) -> NDArray[np.int8]:
+    return np.concatenate(list(data.blocks()))
 
 
 def _series(machine: Machine, v: NDArray[np.int8], lattice: Lattice | None) -> Series:

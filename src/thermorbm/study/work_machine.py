@@ -236,7 +236,7 @@ def _quality(machine: Machine, data: Dataset, task: Task) -> Product:
     trained_on = split(data)[0][:QUALITY_SAMPLES]
     found = ob.quality(machine, trained_on, QUALITY_CHAINS, QUALITY_STEPS, task.parameters["seed"])
     values: Values = {"verdict": found.verdict, "is_equilibrium": found.is_equilibrium}
-    values |= {"n_chains": found.n_chains, "n_steps": found.n_steps}
+    values |= {"n_chains": found.n_chains, "n_steps": found.n_steps, "limit": found.limit}
     for name, rows in (("comparisons", found.comparisons), ("starts", found.starts)):
         values[name] = {
             row.quantity: {"data": as_dict(row.data), "model": as_dict(row.model), "z_score": row.z_score}
