@@ -64,6 +64,8 @@ def test_bad_input():
     rbm = RBM(*random_parameters(3, 6, seed=9))
     with pytest.raises(InputError, match="v must be two or more, for an error, got '1 configurations'"):
         rbm.entropy_upper_bound(np.ones(6))
+    with pytest.raises(InputError, match="n_chains must be a whole number >= 2, got 0"):
+        rbm.entropy_upper_bound(np.ones((2, 6)), n_chains=0)
     for betas in ([], [0.0], [0, 2, 1], [0.1, 1], [[0, 1]], [0, float("nan"), 1]):
         with pytest.raises(InputError, match="betas must be inverse temperatures that rise from 0 to 1"):
             rbm.entropy_upper_bound(np.ones((2, 6)), betas=betas)
