@@ -37,7 +37,7 @@ def hidden_means(seed=2, n_hidden=N_HIDDEN):
 
 
 def stiff_modes(spins, n_modes=MODES, n_hidden=N_HIDDEN):
-    return StiffModes(Dataset.from_spins(spins), n_modes, n_hidden, SeedSequence(3), CPU)
+    return StiffModes(Dataset.from_spins(spins), n_modes, n_hidden, SeedSequence(3), CPU, torch.float32)
 
 
 def layers(n_hidden=N_HIDDEN, seed=4):

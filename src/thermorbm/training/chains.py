@@ -100,13 +100,16 @@ class PersistentChains:
         """Starts some chains anew: at rows of v, or those with odd numbers at coin tosses."""
         if update >= self._fresh_until:
             return
-        numbers = torch.arange(int(update * self._n_fresh), int((update + 1) * self._n_fresh))
+        numbers = range(int(update * self._n_fresh), int((update + 1) * self._n_fresh))
+        if not numbers:
+            return
         fresh = v[: len(numbers)].clone()
-        if self._random_starts:
-            tossed = numbers % 2 == 1
-            fresh[tossed] = self._toss(fresh[tossed])
+        tossed = fresh[1 - numbers[0] % 2 :: 2]
+        if self._random_starts and len(tossed):
+            tossed.copy_(self._toss(tossed))
         # Each lap begins one further, so that a chain starts at data and at random in turn.
-        self._put(chains, (numbers + numbers // self._n_all) % self._n_all, fresh)
+        places = [(number + number // self._n_all) % self._n_all for number in numbers]
+        self._put(chains, torch.tensor(places), fresh)
 
     def _toss(self, like: torch.Tensor) -> torch.Tensor:
         return self._units.draw(torch.zeros_like(like))

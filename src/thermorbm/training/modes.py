@@ -24,6 +24,8 @@ from thermorbm.training.layers import Parameters
 VISIBLE_LIMIT, HIDDEN_LIMIT = 16.0, 4.0
 
 _SAMPLES = 1024
+# Q, (width, n), and D Q^T, (n, width), P = Q D Q^T; n of them are stiff.
+Directions = tuple[torch.Tensor, torch.Tensor]
 # Updates between two looks at the hidden layer, whose directions change as it learns.
 _REFRESH = 10
 
@@ -32,17 +34,27 @@ class StiffModes:
     """v -> v (1 - P_v), h -> h (1 - P_h), each P the part to be taken away along leading directions.
 
     n_modes: directions in the visible layer, half as many in the hidden one. The visible directions come from
-    the data once, the hidden ones from the hidden means of a batch now and then.
+    the data once, the hidden ones from the hidden means of a batch now and then. After changing `state` call
+    `refresh`.
     """
 
     def __init__(
-        self, data: Dataset, n_modes: int, n_hidden: int, seed: SeedSequence, device: torch.device
+        self,
+        data: Dataset,
+        n_modes: int,
+        n_hidden: int,
+        seed: SeedSequence,
+        device: torch.device,
+        dtype: torch.dtype,
     ) -> None:
+        """dtype: of the rows that will be softened."""
         rows = np.sort(default_rng(seed).permutation(len(data))[:_SAMPLES])
         spins = torch.from_numpy(data.select(rows).spins(0, len(rows)).astype(np.float32)).to(device)
-        self._visible = stiff_part(spins, n_modes, VISIBLE_LIMIT, frozen=True)
+        self._dtype = dtype
+        self._visible = _used(*stiff_part(spins, n_modes, VISIBLE_LIMIT, frozen=True), dtype)
         empty = torch.zeros(n_hidden, max(1, n_modes // 2), device=device)
         self.state: Parameters = {"hidden": empty, "hidden_part": empty.clone()}
+        self.refresh()
 
     def look(self, hidden_means: torch.Tensor, update: int) -> None:
         """Finds the hidden directions again, at some updates, in the hidden means of a batch."""
@@ -51,16 +63,26 @@ class StiffModes:
         found = stiff_part(hidden_means.float(), self.state["hidden"].shape[1], HIDDEN_LIMIT)
         for kept, new in zip(self.state.values(), found, strict=True):
             kept.copy_(new)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Makes the hidden directions ready for use."""
+        self._hidden = _used(self.state["hidden"], self.state["hidden_part"], self._dtype)
 
     def soften(self, v: torch.Tensor, h: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Rows of both layers, smaller along the stiff directions; shapes and type as they came."""
-        return _without(v, *self._visible), _without(h, self.state["hidden"], self.state["hidden_part"])
+        return _without(v, *self._visible), _without(h, *self._hidden)
+
+
+def _used(directions: torch.Tensor, part: torch.Tensor, dtype: torch.dtype) -> Directions:
+    """Only the directions along which something is taken away: above T_c there may be none."""
+    used = part.any(0)
+    return directions[:, used].to(dtype), part[:, used].t().to(dtype)
 
 
 def _without(rows: torch.Tensor, directions: torch.Tensor, part: torch.Tensor) -> torch.Tensor:
-    """rows (1 - P), P = directions part^T."""
-    directions, part = directions.to(rows.dtype), part.to(rows.dtype)
-    return torch.addmm(rows, rows @ directions, part.t(), alpha=-1)
+    """rows (1 - P), P = directions part."""
+    return torch.addmm(rows, rows @ directions, part, alpha=-1) if len(part) else rows
 
 
 def stiff_part(

@@ -51,7 +51,7 @@ class Trainer:
         self.n_updates = max(recipe.epochs * self.batches.per_epoch, recipe.least_updates)
         self.modes = None
         if recipe.modes:
-            self.modes = StiffModes(data, recipe.modes, design.n_hidden, modes, device)
+            self.modes = StiffModes(data, recipe.modes, design.n_hidden, modes, device, dtype)
         self.natural = self._make_natural() if recipe.natural else None
         self.optimizer = self._make_optimizer()
         self.chains = self._make_chains()
@@ -117,6 +117,8 @@ class Trainer:
         self.units.state = np.array(arrays["units"])
         self.update, self.distance = int(arrays["progress"][0]), float(arrays["progress"][1])
         self.layers.refresh()
+        if self.modes:
+            self.modes.refresh()
 
     def _parts(self) -> dict[str, Parameters]:
         return {
