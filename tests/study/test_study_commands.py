@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -74,6 +75,16 @@ def test_status_in_words_and_as_json(capsys, finished):
     assert found["counts"]["done"] == 26
     assert found["eta_seconds"] is None
     assert found["runner"] is None
+
+
+@pytest.mark.parametrize("width", ["10", "40", "200"])
+def test_status_begins_with_one_line_at_any_width(capsys, finished, monkeypatch, width):
+    shutil.copytree(finished.directory.path, "run")
+    for path in sorted(Path("run/reduced").rglob("*.h5"))[:3]:
+        path.unlink()
+    monkeypatch.setenv("COLUMNS", width)
+    assert command(["status", "run"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "small: 23 done, 3 pending"
 
 
 def test_status_tells_a_failure(capsys, finished):

@@ -38,17 +38,19 @@ def _finite(value: Any) -> Any:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], right: bool) -> None:
-    """A table on stdout; `right` aligns all columns but the first to the right."""
+    """A table on stdout below its title, which stays on one line; `right` aligns all columns but the first
+    to the right."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title, title_justify="left", show_header=any(columns))
+    console, table = Console(), Table(show_header=any(columns))
     for i, column in enumerate(columns):
         table.add_column(column, justify="right" if right and i else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))  # Text: brackets in file names are not markup
-    Console().print(table)
+    console.print(Text(title, style="table.title"), soft_wrap=True)  # not folded to the width of the table
+    console.print(table)
 
 
 def print_pairs(title: str, pairs: Mapping[str, Any]) -> None:
