@@ -142,6 +142,32 @@ def test_a_drawing_process_that_is_killed(finished_run):
         draw_all(read_run(finished_run), [entry(killed), entry(quick)], n_workers=2)
 
 
+SLEEPERS = """\
+import sys, time
+from pathlib import Path
+from thermorbm.report.drawing import draw_all
+from thermorbm.report.figures import Entry
+from thermorbm.report.run import read_run
+
+def sleep(run):
+    print("sleeping", flush=True)
+    time.sleep(600)
+
+if __name__ == "__main__":
+    draw_all(read_run(Path(sys.argv[1])), [Entry("", "", "data", per_run=sleep)] * 2, n_workers=2)
+"""
+
+
+def test_drawing_processes_end_with_a_parent_that_is_killed(finished_run, tmp_path):
+    (tmp_path / "sleepers.py").write_text(SLEEPERS)
+    command = [sys.executable, str(tmp_path / "sleepers.py"), str(finished_run)]
+    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(command, stdout=pipe, stderr=nothing, text=True) as parent:
+        assert [parent.stdout.readline() for _ in range(2)] == ["sleeping\n"] * 2
+        parent.kill()
+        assert parent.communicate(timeout=60)[0] == ""  # nobody holds the other end any more
+
+
 def left_out(path):
     """Titles of all entries, with reasons, without rendering."""
     run = read_run(path)
