@@ -95,11 +95,11 @@ def test_unknown_hamiltonian_without_lattice(own_data_run):
 
 
 def test_same_results_give_the_same_files_from_several_processes(finished_run, copied_run, monkeypatch):
-    chosen = tuple(entry for entry in FIGURES if entry.title in ("Filters", "Sign rule"))
+    chosen = tuple(entry for entry in FIGURES if entry.title in ("At a glance", "Filters", "Sign rule"))
     monkeypatch.setattr(sys.modules[build.__module__], "FIGURES", chosen)
     build(copied_run, n_workers=2)
     names = [path.name for path in (copied_run / "figures").iterdir()]
-    assert len(names) == 6
+    assert len(names) == 8
     for name in names:
         assert (finished_run / "figures" / name).read_bytes() == (
             copied_run / "figures" / name
