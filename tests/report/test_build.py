@@ -95,11 +95,11 @@ def test_unknown_hamiltonian_without_lattice(own_data_run):
 
 
 def test_same_results_give_the_same_files_from_several_processes(finished_run, copied_run, monkeypatch):
-    chosen = tuple(entry for entry in FIGURES if entry.title in ("Filters", "Sign rule"))
+    chosen = tuple(entry for entry in FIGURES if entry.title in ("At a glance", "Filters", "Sign rule"))
     monkeypatch.setattr(sys.modules[build.__module__], "FIGURES", chosen)
     build(copied_run, n_workers=2)
     names = [path.name for path in (copied_run / "figures").iterdir()]
-    assert len(names) == 6
+    assert len(names) == 8
     for name in names:
         assert (finished_run / "figures" / name).read_bytes() == (
             copied_run / "figures" / name
@@ -140,6 +140,32 @@ def test_an_error_in_a_drawing_process_comes_out(finished_run):
 def test_a_drawing_process_that_is_killed(finished_run):
     with pytest.raises(FileError, match="was killed, perhaps because memory ran out; try: thermorbm report"):
         draw_all(read_run(finished_run), [entry(killed), entry(quick)], n_workers=2)
+
+
+SLEEPERS = """\
+import sys, time
+from pathlib import Path
+from thermorbm.report.drawing import draw_all
+from thermorbm.report.figures import Entry
+from thermorbm.report.run import read_run
+
+def sleep(run):
+    print("sleeping", flush=True)
+    time.sleep(600)
+
+if __name__ == "__main__":
+    draw_all(read_run(Path(sys.argv[1])), [Entry("", "", "data", per_run=sleep)] * 2, n_workers=2)
+"""
+
+
+def test_drawing_processes_end_with_a_parent_that_is_killed(finished_run, tmp_path):
+    (tmp_path / "sleepers.py").write_text(SLEEPERS)
+    command = [sys.executable, str(tmp_path / "sleepers.py"), str(finished_run)]
+    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(command, stdout=pipe, stderr=nothing, text=True) as parent:
+        assert [parent.stdout.readline() for _ in range(2)] == ["sleeping\n"] * 2
+        parent.kill()
+        assert parent.communicate(timeout=60)[0] == ""  # nobody holds the other end any more
 
 
 def left_out(path):

@@ -1,4 +1,4 @@
-"""Workers that are this process: for tests of everything but processes."""
+"""Workers that are no processes: for tests of everything but those."""
 
 from thermorbm.study import worker
 from thermorbm.study.costs import Room
@@ -13,13 +13,11 @@ class Silent:
         pass
 
 
-class OwnProcess:
-    """Workers for the executor that are this process."""
+class OneWorker:
+    """Workers for the executor: one, that is asked for its answer when it is waited for."""
 
     n_workers, room = 1, Room(1 << 40)
-
-    def __init__(self, directory):
-        self._directory, self._given = directory, None
+    _given = None
 
     def __enter__(self):
         return self
@@ -36,5 +34,14 @@ class OwnProcess:
 
     def answers(self, timeout):
         task, self._given = self._given, None
-        message = worker._answer(self._directory.path, {"task": task.to_dict()}, lambda message: None)
-        yield Answer(task.id, message)
+        yield Answer(task.id, self.answer(task))
+
+
+class OwnProcess(OneWorker):
+    """Does the tasks here."""
+
+    def __init__(self, directory):
+        self._directory = directory
+
+    def answer(self, task):
+        return worker._answer(self._directory.path, {"task": task.to_dict()}, lambda message: None)

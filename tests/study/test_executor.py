@@ -4,11 +4,12 @@ import json
 import time
 
 import pytest
+from own_process import OneWorker
 
-from thermorbm.study.costs import Room, estimate_costs
+from thermorbm.study.costs import estimate_costs
 from thermorbm.study.executor import MOST_REMAKES, Executor
 from thermorbm.study.lock import locked
-from thermorbm.study.pool import Answer, death
+from thermorbm.study.pool import death
 from thermorbm.study.reduced import Reduced, write_reduced
 from thermorbm.study.rundir import open_run, prepare
 from thermorbm.study.tasks import make_task
@@ -21,32 +22,16 @@ TASKS = {task.id: task for task in (DATA, FIRST, SECOND, END)}
 DONE = {"event": "done", "seconds": 1.0, "notes": []}
 
 
-class PaperPool:
-    """One worker that answers each task with the next line of its script, "done" where there is none."""
-
-    n_workers, room = 1, Room(1 << 40)
+class PaperWorker(OneWorker):
+    """Answers each task with the next line of its script, "done" where there is none."""
 
     def __init__(self, script):
-        self._script, self._given, self.order = script, None, []
+        self._script, self.order = script, []
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-    @property
-    def n_idle(self):
-        return int(self._given is None)
-
-    def give(self, task):
-        self._given = task
+    def answer(self, task):
         self.order.append(task.name)
-
-    def answers(self, timeout):
-        task, self._given = self._given, None
         waiting = self._script.get(task.name, [])
-        yield Answer(task.id, waiting.pop(0) if waiting else DONE)
+        return waiting.pop(0) if waiting else DONE
 
 
 @pytest.fixture
@@ -56,10 +41,10 @@ def run(tmp_path, recorder):
     prepare(directory, "", TASKS.values())
 
     def run(todo=TASKS, **script):
-        pool = PaperPool(script)
+        worker = PaperWorker(script)
         with locked(directory.lock) as lock:
             executor = Executor(TASKS, todo, estimate_costs(TASKS), directory, lock, recorder)
-            return executor.run(pool), pool.order
+            return executor.run(worker), worker.order
 
     run.directory, run.notes = directory, recorder.notes
     return run

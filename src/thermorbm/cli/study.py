@@ -109,7 +109,8 @@ def run(
                 summary = run_study(path, out, listener, workers, fresh, cluster)
         code = _conclude(summary)
         if summary.results is not None and not no_report:
-            typer.echo(f"report: {make_report(summary.directory.path, workers)}")
+            here = None if cluster else workers  # those of a cluster are elsewhere
+            typer.echo(f"report: {make_report(summary.directory.path, here)}")
     except Terminated:
         say(f"ended on request; to continue: {_again(study, out, shard)}")
         return TERMINATED

@@ -10,28 +10,18 @@ from thermorbm.estimators.smoothing import FittedCurve, Points, draw_curves, fit
 
 
 def smooth_curve(
-    temperatures: ArrayLike,
-    values: ArrayLike,
-    errors: ArrayLike,
-    at: ArrayLike | None = None,
-    n_draws: int = 400,
-    seed: int = 0,
+    temperatures: ArrayLike, values: ArrayLike, errors: ArrayLike, at: ArrayLike | None = None, seed: int = 0
 ) -> FittedCurve:
     """X(T) itself, smoothed; at eight temperatures per spacing, or at those asked for, within the range."""
-    draws = draw_curves(Points(temperatures, values, errors), n_draws=n_draws, seed=seed)
+    draws = draw_curves(Points(temperatures, values, errors), seed=seed)
     return _at(fitted_curve(draws.temperatures, draws.values), at)
 
 
 def heat_curve(
-    temperatures: ArrayLike,
-    values: ArrayLike,
-    errors: ArrayLike,
-    at: ArrayLike | None = None,
-    n_draws: int = 400,
-    seed: int = 0,
+    temperatures: ArrayLike, values: ArrayLike, errors: ArrayLike, at: ArrayLike | None = None, seed: int = 0
 ) -> FittedCurve:
     """T dX/dT: a heat capacity if X is an entropy, an estimate of one if X is L~, S~ or NLL."""
-    draws = draw_curves(Points(temperatures, values, errors), n_draws=n_draws, seed=seed)
+    draws = draw_curves(Points(temperatures, values, errors), seed=seed)
     return _at(fitted_curve(draws.temperatures, draws.temperatures * draws.slopes), at)
 
 

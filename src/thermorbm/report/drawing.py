@@ -47,7 +47,9 @@ def draw_all(run: Run, entries: Sequence[Entry], n_workers: int = 1) -> list[Dra
     context = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
     try:
         with ProcessPoolExecutor(n_useful, context, _begin, (run,)) as pool:
-            return [item for items in pool.map(_draw_here, entries) for item in items]
+            # The last ones take longest: sheets with all filters.
+            drawn = list(pool.map(_draw_here, reversed(entries)))
+            return [item for items in reversed(drawn) for item in items]
     except BrokenProcessPool as error:
         problem = "a process that drew figures was killed, perhaps because memory ran out"
         raise FileError(run.path, problem, f"try: thermorbm report {run.path} --workers 1") from error

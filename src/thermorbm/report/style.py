@@ -86,16 +86,29 @@ def new_figure(width: float, height: float) -> Figure:
 
 def finish(figure: Figure, lossy: bool = False) -> Drawing:
     """The figure as bytes. lossy: for pictures with so many pixels that the page would grow too large."""
-    layout = figure.get_layout_engine()
-    if layout is not None:  # found once and not for each file
-        layout.execute(figure)
-        figure.set_layout_engine(None)
+    _lay_out(figure)
     svg = io.BytesIO()
     # Without dates and versions, equal results give equal files.
     figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
     picture = _pixels(figure)
     png = _encoded(picture, "PNG", dpi=(DPI, DPI))
     return Drawing(svg.getvalue(), png, _inline(picture, lossy), *picture.size)
+
+
+def _lay_out(figure: Figure) -> None:
+    """Finds the places of all axes, once and not for each file.
+
+    They are rounded because the last bits depend on where the solver's objects lie in memory, and so on what
+    the process has drawn before.
+    """
+    layout = figure.get_layout_engine()
+    if layout is None:
+        return
+    layout.execute(figure)
+    figure.set_layout_engine(None)
+    for ax in figure.axes:
+        left, bottom, width, height = np.round(ax.get_position(original=True).bounds, 9)
+        ax.set_position((left, bottom, width, height), which="original")
 
 
 def _pixels(figure: Figure) -> Image.Image:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -115,16 +116,18 @@ def _majority(filters: NDArray[Any]) -> float:
     return float(np.maximum(positive, 1 - positive).mean())
 
 
-def figure_3b(family: Family) -> Chart:
-    panel = Panel(
-        plain("Filter sums"),
-        FILTER_SUM,
-        DENSITY,
-        landmark_histograms(family, "filter_sums"),
-        inset=abs_variance_panel(family),
-        inset_at=(0.62, 0.6, 0.37, 0.37),
-        headroom=0.55,
+def _sums_panel(
+    family: Family, title: str, x_label: Label, name: str, inset: Callable[[Family], Panel | None]
+) -> Panel:
+    """Distributions of sums at the landmarks, and what becomes of them with temperature."""
+    place, histograms = (0.62, 0.6, 0.37, 0.37), landmark_histograms(family, name)
+    return Panel(
+        plain(title), x_label, DENSITY, histograms, inset=inset(family), inset_at=place, headroom=0.55
     )
+
+
+def figure_3b(family: Family) -> Chart:
+    panel = _sums_panel(family, "Filter sums", FILTER_SUM, "filter_sums", abs_variance_panel)
     peak = peak_of(_curve(family, "filter_sum_abs_variance"))
     where = (
         Markup("") if peak is None else Markup(" It is largest at {}.").format(at(family.run, peak[0]).markup)
@@ -163,15 +166,7 @@ def abs_variance_panel(family: Family) -> Panel:
 
 
 def figure_3c(family: Family) -> Chart:
-    panel = Panel(
-        plain("Inverse-filter sums"),
-        INVERSE_SUM,
-        DENSITY,
-        landmark_histograms(family, "inverse_filter_sums"),
-        inset=_correlation_panel(family),
-        inset_at=(0.62, 0.6, 0.37, 0.37),
-        headroom=0.55,
-    )
+    panel = _sums_panel(family, "Inverse-filter sums", INVERSE_SUM, "inverse_filter_sums", _correlation_panel)
     caption = Markup(
         "Distribution of the sums of inverse filters, divided by {} ({}). Inset (on screen the second "
         "panel): correlation of two inverse filters, divided by that at distance 0, against the distance "

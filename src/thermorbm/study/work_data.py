@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -27,27 +28,30 @@ CORRELATED_SAMPLES = 4096
 def sample(task: Task, progress: Progress) -> Product:
     """Boltzmann samples with their certificate; the last `held_out` of them are not for training."""
     p = task.parameters
-    n_samples = p["samples"] + p["held_out"]
-    data = api.sample(
-        Lattice(p["shape"]),
-        p["temperature"],
-        n_samples,
-        p["seed"],
-        p["method"],
-        p["sector"],
-        threads=1,
-        progress=lambda stage, done, total: progress(
-            done / max(done, total, 1) if stage == "sample" else 0.0
-        ),
-    )
-    assert data.certificate is not None
+    data, certificate = _sampled(p, p["samples"] + p["held_out"], progress, p["sector"])
     values = {
         "n_train": p["samples"],
         "n_held_out": p["held_out"],
         "n_sites": data.n_sites,
-        "certificate": data.certificate.to_dict(),
+        "certificate": certificate,
     }
     return Product(values, large=_with_held_out(data, p["held_out"]))
+
+
+def _sampled(
+    p: Mapping[str, Any], n_samples: int, progress: Progress, sector: str | float = "symmetric"
+) -> tuple[Dataset, dict[str, Any]]:
+    """Boltzmann samples as the parameters of a task ask for them, and their certificate."""
+
+    def report(stage: str, done: int, total: int) -> None:
+        progress(done / max(done, total, 1) if stage == "sample" else 0.0)
+
+    lattice, seed = Lattice(p["shape"]), p["seed"]
+    data = api.sample(
+        lattice, p["temperature"], n_samples, seed, p["method"], sector, threads=1, progress=report
+    )
+    assert data.certificate is not None
+    return data, data.certificate.to_dict()
 
 
 def import_(task: Task) -> Product:
@@ -95,24 +99,12 @@ def split(data: Dataset) -> tuple[Dataset, Dataset]:
 def energies(task: Task, progress: Progress) -> Product:
     """Mean and variance of the energy at one temperature; the configurations are not kept."""
     p = task.parameters
-    lattice = Lattice(p["shape"])
-    data = api.sample(
-        lattice,
-        p["temperature"],
-        p["samples"],
-        p["seed"],
-        p["method"],
-        threads=1,
-        progress=lambda stage, done, total: progress(
-            done / max(done, total, 1) if stage == "sample" else 0.0
-        ),
-    )
-    assert data.certificate is not None
+    data, certificate = _sampled(p, p["samples"], progress)
     return Product(
         {
             "thermal": thermal_averages(data),
-            "exact": exact_values(lattice, p["temperature"]),
-            "certificate": data.certificate.to_dict(),
+            "exact": exact_values(Lattice(p["shape"]), p["temperature"]),
+            "certificate": certificate,
         }
     )
 

@@ -23,7 +23,7 @@ from thermorbm.training.design import choose_design
 from thermorbm.training.devices import choose_device, torch_threads
 from thermorbm.training.monitor import NO_SCORES, History, Verdict, judge, judge_natural, score
 from thermorbm.training.origin import describe
-from thermorbm.training.parallel import make_trainer
+from thermorbm.training.parallel import choose_trainer
 from thermorbm.training.recipe import Recipe, choose_recipe
 from thermorbm.training.trainer import Arrays, Trainer
 
@@ -102,7 +102,7 @@ def train(
     where = choose_device(device)
     with torch_threads(threads):
         type_ = design.precision(precision, where)
-        trainer = make_trainer(data, design, chosen, int(seed), where, type_)
+        trainer = choose_trainer(design, chosen)(data, design, chosen, int(seed), where, type_)
         return _Run(trainer, data, validation, int(seed), checkpoint, progress).finish()
 
 

@@ -15,7 +15,6 @@ import torch.distributed as dist
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
-from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
 from thermorbm.model.random_units import PER_STEP, skip_units
 from thermorbm.training.chains import Chains, PersistentChains
@@ -28,36 +27,30 @@ from thermorbm.training.units import KernelUnits, UnitSource, unit_source
 Rows = TypeVar("Rows", torch.Tensor, NDArray[Any])
 
 
-def make_trainer(
-    data: Dataset, design: Design, recipe: Recipe, seed: int, device: torch.device, dtype: torch.dtype
-) -> Trainer:
-    """A trainer for this process alone, or for one rank where torch.distributed has several."""
-    several = dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1
-    kind = ParallelTrainer if several else Trainer
-    return kind(data, design, recipe, seed, device, dtype)
+def choose_trainer(design: Design, recipe: Recipe) -> type[Trainer]:
+    """The class for this process alone, or for one rank where torch.distributed has several."""
+    if not (dist.is_available() and dist.is_initialized()) or dist.get_world_size() == 1:
+        return Trainer
+    for name, n_rows in (("batch_size", recipe.batch_size), ("n_chains", recipe.n_chains)):
+        if n_rows % dist.get_world_size():
+            raise InputError(name, n_rows, f"a multiple of the number of ranks, {dist.get_world_size()}")
+    if recipe.n_replicas > 1:
+        raise InputError("n_replicas", recipe.n_replicas, "1 where several ranks train together")
+    if not isinstance(design, DenseDesign):
+        raise InputError("model", "symmetric", "dense where several ranks train together")
+    return ParallelTrainer
 
 
 class ParallelTrainer(Trainer):
     """One rank's part of a training run. All methods that talk to other ranks must be called by all."""
 
-    def __init__(
-        self,
-        data: Dataset,
-        design: Design,
-        recipe: Recipe,
-        seed: int,
-        device: torch.device,
-        dtype: torch.dtype,
-    ) -> None:
-        self._rank, self._n_ranks = dist.get_rank(), dist.get_world_size()
-        for name, n_rows in (("batch_size", recipe.batch_size), ("n_chains", recipe.n_chains)):
-            if n_rows % self._n_ranks:
-                raise InputError(name, n_rows, f"a multiple of the number of ranks, {self._n_ranks}")
-        if recipe.n_replicas > 1:
-            raise InputError("n_replicas", recipe.n_replicas, "1 where several ranks train together")
-        if not isinstance(design, DenseDesign):
-            raise InputError("model", "symmetric", "dense where several ranks train together")
-        super().__init__(data, design, recipe, seed, device, dtype)
+    @property
+    def _rank(self) -> int:
+        return dist.get_rank()
+
+    @property
+    def _n_ranks(self) -> int:
+        return dist.get_world_size()
 
     def state(self) -> Arrays:
         """As of one rank: all chains together."""
