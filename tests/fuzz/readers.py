@@ -55,6 +55,8 @@ parts = ["thermal", "weights", "critical"]
 [family.changes]
 epochs = 20
 learning_rate = 0.1
+[family.size_changes]
+8 = {epochs = 3}
 [family.energies]
 coldest = 0.5
 hottest = 40.0
@@ -72,6 +74,22 @@ sector = 0.6
 name = "mine"
 shape = [4, 4]
 hidden = 3
+[[family]]
+name = "L6"
+shape = [6, 6]
+temperatures = [2.0, 2.5]
+samples = 100
+hidden = [4]
+[[family]]
+name = "L8"
+shape = [8, 8]
+temperatures = [2.0, 2.5]
+samples = 100
+hidden = [8]
+[[extrapolation]]
+name = "sides"
+families = ["L6", "L8"]
+nu = 1.0
 [[data]]
 file = ["spins.npz"]
 family = "mine"

@@ -42,6 +42,7 @@ def test_a_grid_of_energies_is_densest_at_the_transition(write_study):
     ("keys", "shape", "message"),
     [
         ("coldest = 3\nhottest = 40\npoints = 9\n", "8, 8", "energies.coldest must be below T_c = 2.2692"),
+        ("coldest = 1e-320\nhottest = 40\npoints = 9\n", "8, 8", "energies.coldest must be below T_c"),
         ("hottest = 40\npoints = 9\n", "8, 8", "energies.coldest must be below T_c = 2.2692"),
         ("coldest = 1\nhottest = 40\npoints = 3\n", "8, 8", "energies.points must be between 4 and"),
         ("coldest = 1\nhottest = 9\npoints = 9\n", "8", "absent where T_c is not known"),

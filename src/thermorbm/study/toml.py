@@ -27,6 +27,7 @@ from thermorbm.study.tables import MOST_VALUES, Table
 Made = TypeVar("Made")
 
 LARGEST_FILE = 10_000_000  # bytes
+LEAST_COLDEST = 1e-3  # below it nothing moves, and 1/T leaves the range of numbers
 
 
 def load_study(path: str | Path) -> Study:
@@ -240,8 +241,10 @@ def _grid(
     critical = {2: TC_2D, 3: TC_3D}.get(len(shape or ()))
     if critical is None:
         raise table.refused("points", n_points, "absent where T_c is not known: list the temperatures")
-    if coldest is None or hottest is None or not 0 < coldest < critical < hottest < math.inf:
-        raise table.refused("coldest", coldest, f"below T_c = {critical:.4f}, and hottest above it")
+    if coldest is None or hottest is None or not LEAST_COLDEST <= coldest < critical < hottest < math.inf:
+        raise table.refused(
+            "coldest", coldest, f"below T_c = {critical:.4f} and >= {LEAST_COLDEST:g}, and hottest above T_c"
+        )
     if not 4 <= n_points <= MOST_VALUES:
         raise table.refused("points", n_points, f"between 4 and {MOST_VALUES}")
     # Rounded, so that names and hashes do not hang on the last bit.
