@@ -8,7 +8,9 @@ import signal
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import cycle
 from multiprocessing.connection import wait
 from threading import Thread
 
@@ -44,15 +46,26 @@ def draw_all(run: Run, entries: Sequence[Entry], n_workers: int = 1) -> list[Dra
     n_useful = min(n_workers, len(entries))
     if n_useful < 2:
         return [item for entry in entries for item in draw_entry(run, entry)]
-    context = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
     try:
-        with ProcessPoolExecutor(n_useful, context, _begin, (run,)) as pool:
-            # The last ones take longest: sheets with all filters.
-            drawn = list(pool.map(_draw_here, reversed(entries)))
-            return [item for items in reversed(drawn) for item in items]
-    except BrokenProcessPool as error:
+        return _draw_in_processes(run, entries, n_useful)
+    except (BrokenProcessPool, BrokenPipeError) as error:
         problem = "a process that drew figures was killed, perhaps because memory ran out"
         raise FileError(run.path, problem, f"try: thermorbm report {run.path} --workers 1") from error
+
+
+def _draw_in_processes(run: Run, entries: Sequence[Entry], n_processes: int) -> list[Drawn]:
+    """Gives each process every n-th entry.
+
+    Each has a pool of its own: one pool of several waits for ever if a process is killed while another one is
+    being started.
+    """
+    context = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
+    with ExitStack() as stack:
+        pools = [ProcessPoolExecutor(1, context, _begin, (run,)) for _ in range(n_processes)]
+        for pool in pools:
+            stack.callback(pool.shutdown, cancel_futures=True)
+        waiting = [pool.submit(_draw_here, entry) for pool, entry in zip(cycle(pools), entries, strict=False)]
+        return [item for future in waiting for item in future.result()]
 
 
 def draw_entry(run: Run, entry: Entry) -> list[Drawn]:
