@@ -5,10 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from multiprocessing.connection import Connection, wait
+from itertools import cycle
+from multiprocessing.connection import wait
 from threading import Thread
 
 from markupsafe import Markup
@@ -44,67 +47,25 @@ def draw_all(run: Run, entries: Sequence[Entry], n_workers: int = 1) -> list[Dra
     if n_useful < 2:
         return [item for entry in entries for item in draw_entry(run, entry)]
     try:
-        drawn = _draw_elsewhere(run, entries, n_useful)
-    except (EOFError, ConnectionError) as error:
+        return _draw_in_processes(run, entries, n_useful)
+    except (BrokenProcessPool, BrokenPipeError) as error:
         problem = "a process that drew figures was killed, perhaps because memory ran out"
         raise FileError(run.path, problem, f"try: thermorbm report {run.path} --workers 1") from error
-    return [item for index in range(len(entries)) for item in drawn[index]]
 
 
-def _draw_elsewhere(run: Run, entries: Sequence[Entry], n_workers: int) -> dict[int, list[Drawn]]:
-    """By number of the entry; a process that has drawn one gets the next.
+def _draw_in_processes(run: Run, entries: Sequence[Entry], n_processes: int) -> list[Drawn]:
+    """Gives each process every n-th entry.
 
-    EOFError or ConnectionError if a process dies: a ProcessPoolExecutor may then wait for ever, for processes
-    that it starts while it ends the others.
+    Each has a pool of its own: one pool of several waits for ever if a process is killed while another one is
+    being started.
     """
-    left = list(enumerate(entries))  # from the end: sheets with all filters take longest
-    drawn: dict[int, list[Drawn]] = {}
-    with ExitStack() as stack:
-        idle = [stack.enter_context(_process(run)) for _ in range(n_workers)]
-        busy: dict[Connection, int] = {}
-        while idle or busy:
-            for end in idle[: len(left)]:
-                busy[end], entry = left.pop()
-                end.send(entry)
-            idle = [end for end in wait(list(busy)) if isinstance(end, Connection)] if busy else []
-            for end in idle:
-                drawn[busy.pop(end)] = _answer(end)
-    return drawn
-
-
-def _answer(end: Connection) -> list[Drawn]:
-    answer = end.recv()
-    if isinstance(answer, Exception):
-        raise answer
-    return list(answer)
-
-
-@contextmanager
-def _process(run: Run) -> Iterator[Connection]:
-    """The end of a pipe to a process that draws the entries sent to it."""
     context = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(run, theirs))
-    process.start()
-    theirs.close()
-    try:
-        yield ours
-    finally:
-        process.kill()
-        process.join()
-        ours.close()
-
-
-def _serve(run: Run, end: Connection) -> None:
-    """In a new process: Ctrl-C is for its parent alone, and it must not outlive a parent that is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
-    while True:
-        entry = end.recv()
-        try:
-            end.send(draw_entry(run, entry))
-        except Exception as error:  # for the parent to raise
-            end.send(error)
+    with ExitStack() as stack:
+        pools = [ProcessPoolExecutor(1, context, _begin, (run,)) for _ in range(n_processes)]
+        for pool in pools:
+            stack.callback(pool.shutdown, cancel_futures=True)
+        waiting = [pool.submit(_draw_here, entry) for pool, entry in zip(cycle(pools), entries, strict=False)]
+        return [item for future in waiting for item in future.result()]
 
 
 def draw_entry(run: Run, entry: Entry) -> list[Drawn]:
@@ -113,6 +74,22 @@ def draw_entry(run: Run, entry: Entry) -> list[Drawn]:
         return [
             (entry.section, item if isinstance(item, LeftOut) else _shown(item)) for item in draw(run, entry)
         ]
+
+
+# The run that a drawing process is at: its arrays are read once for all figures.
+_here: Run
+
+
+def _begin(run: Run) -> None:
+    """In a new process: Ctrl-C is for its parent alone, and it must not outlive a parent that is killed."""
+    global _here
+    _here = run
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _draw_here(entry: Entry) -> list[Drawn]:
+    return draw_entry(_here, entry)
 
 
 def _end_with_parent() -> None:

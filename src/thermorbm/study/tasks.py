@@ -17,7 +17,7 @@ VERSIONS = {
     "import": 1,
     "energies": 1,
     "measure": 1,
-    "train": 3,
+    "train": 2,
     "weights": 2,
     "observe": 2,
     "partition": 1,
