@@ -15,9 +15,12 @@ from thermorbm.study.work import Progress
 from thermorbm.study.work_data import split
 
 EXACT_UNITS = 16  # a layer as small as this is summed over
-WIDTH_PER_SPIN, LEAST_WIDTH = 0.004, 1.0  # nats
-MOST_RUNGS, MOST_PER_SPIN = 256, 0.25  # the larger of both limits the rungs
+# Nats; the larger of both limits the rungs. A few filters on a lattice cost less than a dense layer.
+WIDTH_PER_SPIN, LEAST_WIDTH = {"rbm": 0.004, "symmetric-rbm": 0.0015}, 1.0
+MOST_RUNGS, MOST_PER_SPIN = 256, {"rbm": 0.25, "symmetric-rbm": 0.5}
 BOUND_CHAINS = 64
+
+PASSED_ON = ("value", "error", "lower", "upper", "method", "verdict", "guide")
 
 Values = dict[str, Any]
 
@@ -35,17 +38,24 @@ def _log_partition(machine: Machine, seed: int, progress: Progress) -> LogPartit
     return machine.log_partition(
         "ais",
         seed=seed,
-        width=max(LEAST_WIDTH, WIDTH_PER_SPIN * machine.n_visible),
-        most_rungs=max(MOST_RUNGS, int(MOST_PER_SPIN * machine.n_visible)),
         progress=lambda stage, done, total: progress(done / total),
+        **partition_options(machine),
     )
+
+
+def partition_options(machine: Machine) -> Values:
+    """How narrow ln Z is to be enclosed, and with how many rungs at most."""
+    return {
+        "width": max(LEAST_WIDTH, WIDTH_PER_SPIN[machine.kind] * machine.n_visible),
+        "most_rungs": max(MOST_RUNGS, int(MOST_PER_SPIN[machine.kind] * machine.n_visible)),
+    }
 
 
 def bracket(task: Task, store: Store, progress: Progress) -> Product:
     """S~ <= S <= upper edge per spin of held-out configurations, with the likelihood beside them."""
     machine, data = store.machine(task.inputs[0]), store.dataset(task.inputs[1])
     known = store.reduced(task.inputs[2])
-    fields = {key: known.values[key] for key in ("value", "error", "lower", "upper", "method", "verdict")}
+    fields = {key: known.values[key] for key in PASSED_ON}
     log_partition = LogPartition(**fields, betas=known.arrays.get("betas"))
     is_ising = task.parameters["hamiltonian"] == "ising"
     _, held_out = split(data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -102,11 +103,14 @@ def _curve(found: Mapping[float, Sequence[Mapping[str, Any]]], name: str) -> Val
 
 
 def _average(estimates: Sequence[Mapping[str, float]]) -> tuple[float, float]:
-    """Mean over seeds; its error is the larger of what each seed states and what their scatter shows."""
+    """Mean over seeds; its error is the larger of what each seed states and what their scatter shows.
+
+    nan where one seed alone states none.
+    """
     values = np.array([item["value"] for item in estimates])
     stated = float(np.sqrt(np.sum([item["error"] ** 2 for item in estimates]))) / len(values)
-    scatter = float(values.std(ddof=1)) / np.sqrt(len(values)) if len(values) > 1 else 0.0
-    return float(values.mean()), max(stated, float(scatter))
+    scatter = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else math.nan
+    return float(values.mean()), float(np.fmax(stated, scatter))
 
 
 def _indicators_of(result: Reduced) -> Values:
@@ -119,7 +123,8 @@ def _indicators_of(result: Reduced) -> Values:
         return {name: values["bracket"][name] for name in names if name in values.get("bracket", {})}
     if result.task.kind == "interactions":
         own = {f"own_{name}": values["own"][name] for name in OWN if name in values["own"]}
-        return {"nearest_coupling": values["nearest_coupling"], **own}
+        pairs = {coupling_name(pair["r"]): pair for pair in values["pairs"]}
+        return {"nearest_coupling": values["nearest_coupling"], **_unsure(pairs), **own}
     n_sites = values["n_sites"]
     if "visible_energy" in values:
         energies = values["visible_energy"]
@@ -131,6 +136,16 @@ def _indicators_of(result: Reduced) -> Values:
     if "hidden" in values:
         found["sign_rule"] = values["hidden"]["sign_rule"]
     return found
+
+
+def coupling_name(r: Sequence[int]) -> str:
+    """What the curve of J(r) is called: coupling_0_1 for neighbours on a square lattice."""
+    return "coupling_" + "_".join(map(str, r))
+
+
+def _unsure(pairs: Mapping[str, Mapping[str, float]]) -> Values:
+    """Couplings of one machine, whose errors only other seeds can tell."""
+    return {name: {"value": pair["coupling"], "error": math.nan} for name, pair in pairs.items()}
 
 
 def _correlations(result: Reduced) -> Values:
