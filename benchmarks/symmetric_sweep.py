@@ -3,8 +3,8 @@
     python -m benchmarks.symmetric_sweep RUN_DIRECTORY [--out rows.jsonl] [--only 2d:2.25,3d:4.5]
     python -m benchmarks.symmetric_sweep --table rows.jsonl
 
-The run directory gives configurations (cache/sample) and the entropy by thermodynamic integration; where
-Kaufman's is exact it is used instead. Rows are added to the file one by one, and those that it has are not
+The run directory gives configurations (cache/sample) and the entropy by thermodynamic integration
+(reduced/estimate); where Kaufman's is exact it is used instead. Rows are added to the file one by one, and those that it has are not
 made again. The second form prints them as the table of docs/symmetric.md. One core, CPU seconds.
 """
 
@@ -18,6 +18,7 @@ from typing import Any
 
 import thermorbm as tr
 from thermorbm import observables as ob
+from thermorbm.study.reduced import read_values
 from thermorbm.study.work_bracket import partition_options
 
 KERNELS = {2: 3, 3: 2}  # by dimension: couplings are read from windows of at most 16 spins
@@ -28,13 +29,14 @@ COLUMNS = ("model", "T", "NLL - S", "bound - S", "reverse - forward, errors", "J
 Row = dict[str, Any]
 
 
-def families(run: Path) -> list[tuple[str, tuple[int, ...], float, tuple[float, float]]]:
-    """Name, shape, temperature, and entropy per spin with its error."""
+def temperatures(run: Path) -> list[tuple[str, float, tuple[float, float]]]:
+    """Family, temperature, and entropy per spin with its error, as the study integrated it."""
     found = []
-    for family in json.loads((run / "results.json").read_text())["families"]:
-        curve = family["thermodynamics"]["entropy"]["combined"]
-        for T, *entropy in zip(curve["x"], curve["values"], curve["errors"], strict=True):
-            found.append((family["name"], tuple(family["shape"]), T, tuple(entropy)))
+    for file in sorted((run / "reduced" / "estimate").glob("*-thermodynamics-*.h5")):
+        curve = read_values(file).values["entropy"]["combined"]
+        name = file.name.split("-thermodynamics-")[0]
+        for T, value, error in zip(curve["x"], curve["values"], curve["errors"], strict=True):
+            found.append((name, float(T), (float(value), float(error))))
     return found
 
 
@@ -89,7 +91,7 @@ def read(file: Path) -> list[Row]:
 
 def sweep(run: Path, out: Path, only: set[str]) -> None:
     done = {(row["model"], row["T"]) for row in read(out)}
-    for name, _, T, entropy in families(run):
+    for name, T, entropy in temperatures(run):
         if (name, T) in done or (only and f"{name}:{T:g}" not in only):
             continue
         row = {"model": name, **measure(dataset(run, name, T), entropy)}

@@ -8,7 +8,7 @@ from oracles.chi_squared import p_value
 from oracles.random_inputs import random_parameters
 from oracles.rbm_enumeration import EnumeratedRBM
 from thermorbm.errors import InputError
-from thermorbm.exact import TC_2D, ising_rbm
+from thermorbm.exact import TC_2D, ising_rbm, onsager
 from thermorbm.lattice import Lattice
 from thermorbm.model import RBM, SymmetricRBM, generator_state, sandwich
 from thermorbm.model.annealing import anneal, effective_number, population
@@ -253,28 +253,24 @@ def test_below_the_transition_the_guide_leads_to_kaufman(temperature):
 def test_a_machine_without_order_has_no_guide():
     seed = np.random.SeedSequence(1)
     assert found_guide(filter_machine(16, 4.0), seed) == 0
-    # At T = 1 free units in that field have the magnetisation 0.9993 of the Ising model.
-    assert np.tanh(found_guide(filter_machine(16, 1.0), seed)) == pytest.approx(0.9993, abs=5e-4)
+    # At T = 1.8 free units in that field have the magnetisation of the Ising model, up to the noise of 8
+    # chains, each of which is less than 64 independent parts.
+    m = np.tanh(found_guide(filter_machine(32, 1.8), seed))
+    assert abs(m - onsager(1.8).magnetization) < 4 * np.sqrt((1 - m**2) / (8 * 64))
     assert np.isfinite(found_guide(filter_machine(16, 0.2), seed))
 
 
 def test_of_two_paths_the_pilot_takes_that_of_the_larger_bound():
-    """An ordered machine with a second, heavier mode that its order hides.
-
-    Unit 0 of the hidden layer likes all visible units up or down; the others like a pattern of zero sum.
-    """
-    n = 40
-    pattern = np.where(np.arange(n) % 2, 1.0, -1.0)
-    hidden_mode = RBM(np.vstack([np.full(n, 0.5), 0.7 * pattern]), np.zeros(n), np.zeros(2))
+    """Chains from all up keep some order, but 11 hidden units want a pattern of zero sum, 9 all units alike."""
+    uniform, pattern = np.ones(64), np.where(np.arange(64) % 2, 1.0, -1.0)
+    rbm = RBM(0.2 * np.array([uniform] * 9 + [pattern] * 11), np.zeros(64), np.zeros(20))
     seed = np.random.SeedSequence(2)
-    assert found_guide(hidden_mode, seed) > 0
-    assert pilot(hidden_mode, "auto", 64, seed).path.guide == 0
-    found = hidden_mode.log_partition("ais", seed=1)
-    assert abs(found.value - hidden_mode.log_partition().value) < 4 * found.error
-    plain = RBM(np.full((1, n), 0.5), np.zeros(n), np.zeros(1))
-    assert pilot(plain, "bias", 64, seed).path.guide == 0
+    assert found_guide(rbm, seed) > 0
+    assert pilot(rbm, "auto", 64, seed).path.guide == 0
+    found = rbm.log_partition("ais", seed=1)
+    assert abs(found.value - rbm.log_partition().value) < 4 * found.error
     with pytest.raises(InputError, match="start must be one of auto, bias, zero, mean-field, got 'outo'"):
-        pilot(plain, "outo", 64, seed)
+        pilot(rbm, "outo", 64, seed)
 
 
 @pytest.mark.slow
@@ -346,7 +342,7 @@ def test_two_modes_are_found_in_their_proportion():
 
 
 def test_too_few_rungs_are_said_to_be_too_few():
-    few = log_partition_ais(BondMachine(16, 2.0), n_rungs=2, seed=1)
+    few = log_partition_ais(BondMachine(16, 2.0), n_rungs=2, seed=1, start="bias")
     exact = exact_log_partition(16, 2.0)
     assert few.verdict.startswith(("too few rungs", "out of equilibrium"))
     assert few.error > 5
