@@ -261,7 +261,7 @@ def test_a_machine_without_order_has_no_guide():
 
 
 def test_of_two_paths_the_pilot_takes_that_of_the_larger_bound():
-    """Chains from all up keep some order, but 11 hidden units want a pattern of zero sum, 9 all units alike."""
+    """Chains from all up keep some order, but 11 hidden units want a pattern, and 9 want all units alike."""
     uniform, pattern = np.ones(64), np.where(np.arange(64) % 2, 1.0, -1.0)
     rbm = RBM(0.2 * np.array([uniform] * 9 + [pattern] * 11), np.zeros(64), np.zeros(20))
     seed = np.random.SeedSequence(2)
