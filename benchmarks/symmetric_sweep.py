@@ -5,7 +5,8 @@
 
 The run directory gives configurations (cache/sample) and the entropy by thermodynamic integration
 (reduced/estimate); where Kaufman's is exact it is used instead. Rows are added to the file one by one, and
-those that it has are not made again. The second form prints them as the table of docs/symmetric.md. One core, CPU seconds.
+those that it has are not made again. The second form prints them as a table. One core, CPU
+seconds.
 """
 
 from __future__ import annotations

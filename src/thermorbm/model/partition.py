@@ -82,6 +82,8 @@ def log_partition_ais(
 ) -> LogPartition:
     """ln Z by annealing both ways, with as many rungs and chains as it takes for upper - lower <= width.
 
+    The bounds of both directions are also to agree within three standard errors.
+
     width: nats; None for 0.002 per visible unit and at least 0.5. n_chains, n_rungs: None to adapt them (to
     at most 4096 and most_rungs). start: see `path.make_path`, and `pilot.pilot` for "auto".
     """
@@ -96,7 +98,7 @@ def log_partition_ais(
     while True:
         found = sandwich(path, placed(betas, works, plan[0]), plan[1], seeds.spawn(1)[0], progress)
         better = _next_plan(found, asked, most if n_rungs is None else plan[0], n_chains is None)
-        if better == plan or found.upper - found.lower <= asked:
+        if better == plan or (found.upper - found.lower <= asked and found.agrees):
             return _result(path, found, asked)
         betas, works, plan = found.betas, found.forward.works, better
 
@@ -134,7 +136,7 @@ def _next_plan(found: Sandwich, asked: float, most_rungs: int, more_chains: bool
     if rungs < most_rungs and (found.spread > 2 * _SPREADS[0] or not more_chains):
         return min(2 * rungs, most_rungs), chains
     if more_chains and found.spread < _CHAINS_HELP:
-        factor = min(4.0, 1.2 * ((found.upper - found.lower) / asked) ** 2)
+        factor = min(4.0, max(1.0, 1.2 * ((found.upper - found.lower) / asked) ** 2))
         most_chains = max(chains, min(MOST_CHAINS, MOST_STEPS // rungs))
         return rungs, min(math.ceil(factor * chains), most_chains)
     return rungs, chains
