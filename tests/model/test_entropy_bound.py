@@ -23,11 +23,12 @@ def source(seed=1, n=2000):
 
 
 @pytest.mark.parametrize("n_rungs", [1, 2, 10])
-@pytest.mark.parametrize("start", ["bias", "zero"])
-def test_it_holds_for_a_foreign_machine_and_few_rungs(n_rungs, start):
+@pytest.mark.parametrize(("start", "guide"), [("bias", 0.0), ("zero", 0.0), ("bias", 0.8)])
+def test_it_holds_for_a_foreign_machine_and_few_rungs(n_rungs, start, guide):
     _, v, entropy = source()
     foreign = RBM(*random_parameters(3, 6, seed=9, scale=0.7))
-    bound = foreign.entropy_upper_bound(v, seed=1, betas=np.linspace(0, 1, n_rungs + 1), start=start)
+    options = {"betas": np.linspace(0, 1, n_rungs + 1), "start": start, "guide": guide}
+    bound = foreign.entropy_upper_bound(v, seed=1, **options)
     assert bound.value - 4 * bound.error > entropy
 
 
@@ -41,7 +42,7 @@ def test_with_many_rungs_it_is_the_negative_log_likelihood():
     assert abs(own.value - entropy) < 4 * own.error
 
 
-@pytest.mark.parametrize("temperature", [2.3, 3.0])
+@pytest.mark.parametrize("temperature", [1.5, 2.3, 3.0])
 def test_the_machine_that_is_the_ising_model_bounds_its_entropy_closely(temperature):
     v = sample(Lattice((8, 8)), temperature, 256, seed=3).spins()
     bound = entropy_upper_bound(BondMachine(8, temperature), v, seed=1)

@@ -140,6 +140,15 @@ def test_why_a_curve_says_nothing():
     assert rows[3]["feature"] == "steepest"  # T dX/dT is for temperatures
 
 
+def test_errors_that_only_other_seeds_tell():
+    """Couplings of machines: the error of the mean over seeds, and none for one seed."""
+    one, two = ({"coupling_0_1": {"value": value, "error": np.nan}} for value in (0.4, 0.5))
+    found = curves({2.0: [one], 3.0: [one, two]})["coupling_0_1"]
+    assert found["values"] == pytest.approx([0.4, 0.45])
+    assert np.isnan(found["errors"][0])
+    assert found["errors"][1] == pytest.approx(0.05)
+
+
 def test_curves_average_over_seeds():
     found = curves(
         {

@@ -17,7 +17,8 @@ def mean_over_seeds(values: Sequence[ArrayLike], stated: Sequence[ArrayLike]) ->
 
     The error is the largest of three: what the seeds state; what their scatter at this temperature shows; and
     what it shows around this temperature, in the mean of five. A few seeds may lie together by chance, and an
-    error that is much too small at one point would pull a curve through it.
+    error that is much too small at one point would pull a curve through it. nan where one seed alone states
+    none.
     """
     columns = [np.asarray(column, dtype=np.float64) for column in values]
     counts = np.array([len(column) for column in columns])
@@ -25,8 +26,8 @@ def mean_over_seeds(values: Sequence[ArrayLike], stated: Sequence[ArrayLike]) ->
     own = np.nan_to_num(variance)
     around = np.array([_mean_around(variance, place) for place in range(len(columns))])
     claimed = np.array([np.sqrt(np.sum(np.square(column))) for column in stated]) / counts
-    scatter = np.sqrt(np.maximum(own, np.where(counts > 1, around, 0)) / counts)
-    return np.array([column.mean() for column in columns]), np.maximum(claimed, scatter)
+    scatter = np.where(counts > 1, np.sqrt(np.maximum(own, around) / counts), np.nan)
+    return np.array([column.mean() for column in columns]), np.fmax(claimed, scatter)
 
 
 def _mean_around(variance: Array, place: int) -> float:

@@ -11,8 +11,9 @@ from thermorbm.errors import InputError
 from thermorbm.model.annealing import anneal
 from thermorbm.model.energy import visible_energy
 from thermorbm.model.layers import Layers
-from thermorbm.model.partition import planned_rungs
+from thermorbm.model.partition import CHAINS, planned_rungs
 from thermorbm.model.path import Path, make_path
+from thermorbm.model.pilot import AUTO, pilot
 from thermorbm.model.random_units import Seed, generator_state, seed_sequence
 from thermorbm.model.sandwich import Progress, ticker
 from thermorbm.model.units import whole_number
@@ -28,7 +29,8 @@ def entropy_upper_bound(
     seed: Seed = 0,
     n_chains: int = MOST_CHAINS,
     betas: NDArray[np.float64] | None = None,
-    start: str = "bias",
+    guide: float = 0.0,
+    start: str | None = None,
     progress: Progress | None = None,
 ) -> Estimate:
     """<visible energy> + ln Z_0 - <ln w>, total in nats; w of chains that anneal from each v to independence.
@@ -37,12 +39,17 @@ def entropy_upper_bound(
     the entropy of the distribution of v, for any machine and any rungs, as long as neither has seen v; the
     excess is the relative entropy of v and the machine plus the work lost on the way. The error is that of
     the mean over configurations. The energy is that of all v; n_chains of them, evenly spaced, are annealed,
-    which costs more and varies less. betas: rungs from 0 to 1, as in `LogPartition.betas`; None to find them.
+    which costs more and varies less. betas, guide: rungs from 0 to 1 and the guide of their path, as in
+    `LogPartition`; None to find both. start: of the path, as for `partition.log_partition_ais`.
     """
     if len(v) < 2:
         raise InputError("v", f"{len(v)} configurations", "two or more, for an error")
-    path, (pilot, back) = make_path(machine, start), seed_sequence(seed).spawn(2)
-    rungs = planned_rungs(path, pilot) if betas is None else _checked(betas)
+    look, back = seed_sequence(seed).spawn(2)
+    if betas is None:
+        first = pilot(machine, start or AUTO, CHAINS, look)
+        path, rungs = first.path, planned_rungs(first)
+    else:
+        path, rungs = make_path(machine, start or "bias", guide), _checked(betas)
     n_chains = min(len(v), whole_number("n_chains", n_chains, 2))
     chosen = np.arange(n_chains) * len(v) // n_chains
     log_weights = _way_back(path, rungs, v[chosen], back, progress)

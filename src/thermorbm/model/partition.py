@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from thermorbm.errors import InputError
-from thermorbm.model.annealing import anneal
 from thermorbm.model.energy import visible_energy
 from thermorbm.model.layers import Layers
 from thermorbm.model.numerics import log_2cosh_sum
-from thermorbm.model.path import Path, make_path
-from thermorbm.model.random_units import Seed, generator_state, seed_sequence
+from thermorbm.model.path import Path
+from thermorbm.model.pilot import AUTO, Pilot, pilot
+from thermorbm.model.random_units import Seed, seed_sequence
 from thermorbm.model.rungs import placed, work_lengths
 from thermorbm.model.sandwich import PADDING, Equilibrium, Progress, Sandwich, sandwich
 from thermorbm.model.units import row_blocks, whole_number
@@ -28,7 +28,6 @@ LEAST_WIDTH = 0.5  # nats
 CHAINS, MOST_CHAINS = 64, 4096
 LEAST_RUNGS, MOST_RUNGS = 32, 8192
 MOST_STEPS = 1 << 20  # rungs times chains, beyond which no chains are added
-_PILOT_RUNGS = 128
 _SPREADS = 0.25, 3.0  # standard deviations of ln w between which rungs are chosen; below, chains are cheaper
 _CHAINS_HELP = (
     1.5  # where ln w spreads more widely, bounds approach each other with ln of the number of chains only
@@ -43,7 +42,7 @@ class LogPartition:
     forward chains less 3 standard errors of it, upper that of the reverse chains plus 3. verdict: "ok", or
     in a few words what is wrong. ess: how many equally weighted chains the forward ones are worth. overlap:
     share of chains of one direction that the other could have made. equilibrium: of the start of the reverse
-    chains. betas: (n_rungs + 1,) rungs, which further annealing can use.
+    chains. betas: (n_rungs + 1,) rungs, and guide: see `path.Path`, both of which further annealing can use.
     """
 
     value: float
@@ -57,6 +56,7 @@ class LogPartition:
     ess: float = math.nan
     overlap: float = math.nan
     equilibrium: Equilibrium | None = None
+    guide: float = 0.0
     betas: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @property
@@ -76,35 +76,37 @@ def log_partition_ais(
     n_chains: int | None = None,
     n_rungs: int | None = None,
     most_rungs: int = MOST_RUNGS,
-    start: str = "bias",
+    start: str = AUTO,
     seed: Seed = 0,
     progress: Progress | None = None,
 ) -> LogPartition:
     """ln Z by annealing both ways, with as many rungs and chains as it takes for upper - lower <= width.
 
+    The bounds of both directions are also to agree within three standard errors.
+
     width: nats; None for 0.002 per visible unit and at least 0.5. n_chains, n_rungs: None to adapt them (to
-    at most 4096 and most_rungs). start: see `path.make_path`.
+    at most 4096 and most_rungs). start: see `path.make_path`, and `pilot.pilot` for "auto".
     """
     asked, most = _width(machine, width), whole_number("most_rungs", most_rungs, 1)
     chains = CHAINS if n_chains is None else whole_number("n_chains", n_chains, 2)
-    path, seeds = make_path(machine, start), seed_sequence(seed)
-    betas, works = _pilot(path, min(chains, CHAINS), seeds.spawn(1)[0])
+    seeds = seed_sequence(seed)
+    first = pilot(machine, start, min(chains, CHAINS), seeds.spawn(1)[0])
+    path, betas, works = first.path, first.betas, first.works
     plan = _first_plan(works, asked, chains, n_chains is None)
     rungs = min(plan[0], most) if n_rungs is None else whole_number("n_rungs", n_rungs, 1)
     plan = rungs, plan[1]
     while True:
         found = sandwich(path, placed(betas, works, plan[0]), plan[1], seeds.spawn(1)[0], progress)
         better = _next_plan(found, asked, most if n_rungs is None else plan[0], n_chains is None)
-        if better == plan or found.upper - found.lower <= asked:
+        if better == plan or (found.upper - found.lower <= asked and found.agrees):
             return _result(path, found, asked)
         betas, works, plan = found.betas, found.forward.works, better
 
 
-def planned_rungs(path: Path, seed: np.random.SeedSequence) -> NDArray[np.float64]:
+def planned_rungs(first: Pilot) -> NDArray[np.float64]:
     """As many rungs as ln Z to the default width would begin with, placed by a pilot run."""
-    betas, works = _pilot(path, CHAINS, seed)
-    n_rungs, _ = _first_plan(works, _width(path.machine, None), CHAINS, adapt=False)
-    return placed(betas, works, n_rungs)
+    n_rungs, _ = _first_plan(first.works, _width(first.path.machine, None), CHAINS, adapt=False)
+    return placed(first.betas, first.works, n_rungs)
 
 
 def _width(machine: Layers, width: float | None) -> float:
@@ -113,14 +115,6 @@ def _width(machine: Layers, width: float | None) -> float:
     if not 0 < width < math.inf:
         raise InputError("width", width, "a number of nats > 0")
     return float(width)
-
-
-def _pilot(
-    path: Path, n_chains: int, seed: np.random.SeedSequence
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Evenly spaced rungs, and the works of chains along them."""
-    betas, state = np.linspace(0, 1, _PILOT_RUNGS + 1), generator_state(seed)
-    return betas, anneal(path, betas, path.start(n_chains, state), state).works
 
 
 def _first_plan(works: NDArray[np.float64], asked: float, chains: int, adapt: bool) -> tuple[int, int]:
@@ -142,7 +136,7 @@ def _next_plan(found: Sandwich, asked: float, most_rungs: int, more_chains: bool
     if rungs < most_rungs and (found.spread > 2 * _SPREADS[0] or not more_chains):
         return min(2 * rungs, most_rungs), chains
     if more_chains and found.spread < _CHAINS_HELP:
-        factor = min(4.0, 1.2 * ((found.upper - found.lower) / asked) ** 2)
+        factor = min(4.0, max(1.0, 1.2 * ((found.upper - found.lower) / asked) ** 2))
         most_chains = max(chains, min(MOST_CHAINS, MOST_STEPS // rungs))
         return rungs, min(math.ceil(factor * chains), most_chains)
     return rungs, chains
@@ -162,6 +156,7 @@ def _result(path: Path, found: Sandwich, asked: float) -> LogPartition:
         ess=found.ess,
         overlap=found.crossing.overlap,
         equilibrium=found.equilibrium,
+        guide=path.guide,
         betas=found.betas,
     )
 

@@ -21,24 +21,43 @@ _MEAN_FIELD_STEPS = 100
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """At beta the visible energy is -(beta b + (1 - beta) a).v - sum_i ln 2cosh(beta (W v + c)_i).
+    """At beta the visible energy is
 
-    At beta = 0 the visible units are independent, in the field a; at beta = 1 they are the machine's. b is
-    the machine's own visible bias. a, b: (n_visible,). With a = 0, beta multiplies the whole energy E(v, h).
+    -(beta b + (1 - beta) a).v - sum_i ln 2cosh(beta (W v + c)_i) - ln cosh((1 - beta) guide sum_j v_j).
+
+    At beta = 0 the visible units are independent, in the field a or, with a guide, in one of the fields
+    a + guide and a - guide; at beta = 1 they are the machine's. b is the machine's own visible bias. a, b:
+    (n_visible,). With a = 0 and no guide, beta multiplies the whole energy E(v, h).
+
+    The guide is one hidden unit more, which sees all visible units alike and fades while the machine's own
+    weights grow. So chains reach an ordered machine in a field, half of them in its mirror image, and meet no
+    phase transition on the way.
     """
 
     machine: Layers
     a: NDArray[Any]
     b: NDArray[Any]
+    guide: float = 0.0
 
     @property
     def log_start(self) -> float:
         """ln Z at beta = 0, nats."""
-        return self.machine.n_hidden * math.log(2) + float(log_2cosh(self.a).sum())
+        both = np.logaddexp(*self._log_fields) - math.log(2)
+        return self.machine.n_hidden * math.log(2) + float(both)
+
+    @property
+    def _log_fields(self) -> tuple[float, float]:
+        """ln of the sum over visible units in the fields a + guide and a - guide."""
+        fields = self.a.astype(np.float64)
+        return float(log_2cosh(fields + self.guide).sum()), float(log_2cosh(fields - self.guide).sum())
 
     def start(self, n: int, state: NDArray[np.uint64]) -> NDArray[Any]:
         """n independent configurations at beta = 0, in the machine's type. -> (n, n_visible)."""
         inputs = np.tile(self.a, (n, 1))
+        if self.guide:
+            up, down = self._log_fields
+            signs = sample_units(np.full(n, (up - down) / 2), state)
+            inputs += (self.guide * signs[:, None]).astype(inputs.dtype)
         return sample_units(inputs, state, np.empty_like(inputs))
 
     def work(
@@ -48,6 +67,9 @@ class Path:
         work = hidden_work(x, beta, to_beta)
         if not np.array_equal(self.a, self.b):
             work += (to_beta - beta) * (v @ (self.b - self.a))
+        if self.guide:
+            pull = self._pull(v)
+            work += log_2cosh((1 - to_beta) * pull) - log_2cosh((1 - beta) * pull)
         return work
 
     def gibbs(
@@ -60,10 +82,17 @@ class Path:
         y *= scale
         if self.a.any():
             y += (1 - scale) * self.a
+        if self.guide:
+            signs = sample_units((1 - beta) * self._pull(v), state)
+            y += ((1 - beta) * self.guide * signs).astype(y.dtype)[:, None]
         sample_units(y, state, v)
 
+    def _pull(self, v: NDArray[Any]) -> NDArray[np.float64]:
+        """Input of the guiding unit at beta = 0. (n, n_visible) -> (n,)."""
+        return np.asarray(self.guide * v.sum(axis=1, dtype=np.float64))
 
-def make_path(machine: Layers, start: str = "bias") -> Path:
+
+def make_path(machine: Layers, start: str = "bias", guide: float = 0.0) -> Path:
     """The path that starts at the machine's visible bias, at no field, or at a mean-field solution.
 
     start: "bias" takes a = b, "zero" a = 0; "mean-field" takes the fields b + W^T tanh(c + W m) of naive
@@ -73,8 +102,8 @@ def make_path(machine: Layers, start: str = "bias") -> Path:
         raise unknown_name("start", start, STARTS)
     b = machine.visible_inputs(np.zeros((1, machine.n_hidden), dtype=machine.dtype))[0]
     if start == "mean-field":
-        return Path(machine, _mean_field(machine, b), b)
-    return Path(machine, b if start == "bias" else np.zeros_like(b), b)
+        return Path(machine, _mean_field(machine, b), b, guide)
+    return Path(machine, b if start == "bias" else np.zeros_like(b), b, guide)
 
 
 def _mean_field(machine: Layers, b: NDArray[Any]) -> NDArray[Any]:

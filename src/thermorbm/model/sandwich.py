@@ -17,6 +17,7 @@ from thermorbm.model.path import Path
 from thermorbm.model.random_units import generator_state
 
 LIMIT = 4.0  # standard errors
+AGREEMENT = 3.0  # standard errors of the difference of both bounds
 PADDING = 3.0  # standard errors by which the edges stand back from the bounds
 LEAST_OVERLAP = 5.0  # chains
 _RELAXATION = 0.5  # Gibbs steps per rung
@@ -88,6 +89,11 @@ class Sandwich:
     @property
     def ess(self) -> float:
         return effective_number(self.forward.log_weights)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the bounds of both directions are the same within their errors."""
+        return abs(self.equilibrium.order) <= AGREEMENT
 
     @property
     def overlaps(self) -> bool:

@@ -63,8 +63,14 @@ def entropy_bracket(
     n, v = held_out.n_sites, held_out.spins()
     nll = upper = negative_log_likelihood(machine, held_out, log_partition)
     if log_partition.method != "exact":
-        options = {"n_chains": n_chains, "betas": log_partition.betas, "progress": progress}
-        bound = machine.entropy_upper_bound(v, seed, **options)
+        bound = machine.entropy_upper_bound(
+            v,
+            seed,
+            n_chains=n_chains,
+            betas=log_partition.betas,
+            guide=log_partition.guide,
+            progress=progress,
+        )
         upper = _scaled(bound, 1 / n)
     known = hamiltonian and held_out.lattice is not None and held_out.temperature is not None
     lower = mean_estimate(pseudo_entropies(held_out) / n) if known else None

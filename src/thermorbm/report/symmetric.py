@@ -64,26 +64,29 @@ def filters(family: Family) -> Chart:
 def couplings(family: Family) -> Chart:
     """J(r) T of every distance against temperature: for the Ising model 1 for neighbours, 0 beyond."""
     chosen = _machines(family)
-    curves: dict[tuple[int, ...], list[tuple[float, float]]] = {}
-    for machine in chosen:
-        for pair in machine["interactions"]["pairs"]:
-            point = (machine["value"], pair["coupling"] * machine["value"])
-            curves.setdefault(tuple(pair["r"]), []).append(point)
+    curves = _coupling_curves(family, chosen[0]["n_hidden"])
     if not curves:
         raise Missing("the windows are too large for their couplings to be read")
     shown = [_reference(chosen, level) for level in (1.0, 0.0)] if family.is_ising else []
-    for index, (r, points) in enumerate(curves.items()):
-        x, y = zip(*sorted(points), strict=True)
-        name = plain(f"r = ({', '.join(map(str, r))})")
-        shown.append(series(name, x, y, colour=colour(index), marker=marker(index), width=0.9))
+    for index, (r, curve) in enumerate(curves.items()):
+        x, y, errors = (np.array(curve[key], dtype=float) for key in ("x", "values", "errors"))
+        look = {"colour": colour(index), "marker": marker(index), "width": 0.9}
+        shown.append(series(plain(f"r = ({r})"), x, x * y, x * errors, **look))
     caption = Markup(
         "Pair couplings {} of the Hamiltonian that symmetric machines learned from configurations alone, by "
-        "the distance of the two spins; exact expansion of the visible energy. The Ising model has 1 for "
-        "neighbours and 0 for all others."
+        "the distance of the two spins; exact expansion of the visible energy, mean over seeds with its "
+        "error where there are several. The Ising model has 1 for neighbours and 0 for all others."
     ).format(COUPLING.markup)
     panel = Panel(name_of(family), control_label(family.run), COUPLING, tuple(shown), critical_mark(family))
     title = "Learned couplings: " + name_of(family)
     return curves_chart(f"symmetric-couplings-{family.name}", "Symmetric", title, caption, [panel])
+
+
+def _coupling_curves(family: Family, n_hidden: int) -> dict[str, Values]:
+    """Curves of J(r) over temperature by the components of r, for machines of one size."""
+    item = next(item for item in family.indicators(ROLE) if item["n_hidden"] == n_hidden)
+    named = [(name.split("_"), curve) for name, curve in item["curves"].items()]
+    return {", ".join(parts[1:]): curve for parts, curve in named if parts[0] == "coupling"}
 
 
 def _reference(chosen: list[Values], level: float) -> Series:

@@ -21,6 +21,8 @@ OF_ONE_TEMPERATURE = ("generation", "quality")  # a machine for all of them cann
 # Where the stepwise start of generated configurations changes, in T_c; the paper's 2.0 and 2.5 in 2d.
 STEPS = (2.0 / TC_2D, 2.5 / TC_2D)
 CRITICAL = {2: TC_2D, 3: TC_3D}
+# Of symmetric machines alone: raised by one when they learn otherwise, so that dense ones are not made anew.
+NATURAL = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +217,9 @@ class FamilyPlanner:
         group, used = machine.group, self._used(machine)
         place = "union" if machine.value is None else repr(machine.value)
         names = "train", self._family.name, group.name, place, machine.n_hidden, machine.seed_index
-        symmetric = {"filters": machine.n_filters, "kernel": group.kernel} if machine.n_filters else {}
+        symmetric: dict[str, Any] = {}
+        if machine.n_filters:
+            symmetric = {"filters": machine.n_filters, "kernel": group.kernel, "natural_gradient": NATURAL}
         parameters = {
             **symmetric,
             "n_hidden": machine.n_hidden,

@@ -20,9 +20,9 @@ VERSIONS = {
     "train": 2,
     "weights": 2,
     "observe": 2,
-    "partition": 1,
-    "bracket": 1,
-    "interactions": 1,
+    "partition": 2,
+    "bracket": 2,
+    "interactions": 2,
     "estimate": 3,
 }
 # What a kind makes beside its reduced result: configurations, or a machine. They lie in the cache.

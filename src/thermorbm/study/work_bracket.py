@@ -19,11 +19,14 @@ from thermorbm.study.work_data import split
 
 EXACT_UNITS = 16  # a layer as small as this is summed over
 # Edges stand three standard errors away on either side: 0.004 leaves about as much error of ln Z as a mean
-# over 2000 configurations of 32 x 32 has near T_c, sqrt(c_V / N / 2000) = 0.001 per spin.
-WIDTH_PER_SPIN, LEAST_WIDTH = 0.004, 1.0  # nats
-# The larger of both limits the rungs. A rung of a symmetric machine costs several times as much.
-MOST_RUNGS, MOST_PER_SPIN = {"rbm": 512, "symmetric-rbm": 256}, 0.25
+# over 2000 configurations of 32 x 32 has near T_c, sqrt(c_V / N / 2000) = 0.001 per spin. Symmetric machines
+# come closer to S than that.
+WIDTH_PER_SPIN, LEAST_WIDTH = {"rbm": 0.004, "symmetric-rbm": 0.0015}, 1.0  # nats
+# The larger of both limits the rungs.
+MOST_RUNGS, MOST_PER_SPIN = {"rbm": 512, "symmetric-rbm": 256}, {"rbm": 0.25, "symmetric-rbm": 0.5}
 BOUND_CHAINS, BOUND_RUNGS = 64, 256
+
+PASSED_ON = ("value", "error", "lower", "upper", "method", "verdict", "guide")
 
 Values = dict[str, Any]
 
@@ -41,18 +44,25 @@ def _log_partition(machine: Machine, seed: int, progress: Progress) -> LogPartit
     return machine.log_partition(
         "ais",
         seed=seed,
-        width=max(LEAST_WIDTH, WIDTH_PER_SPIN * machine.n_visible),
-        most_rungs=max(MOST_RUNGS[machine.kind], int(MOST_PER_SPIN * machine.n_visible)),
         progress=lambda stage, done, total: progress(done / total),
+        **partition_options(machine),
     )
+
+
+def partition_options(machine: Machine) -> Values:
+    """How narrow ln Z is to be enclosed, and with how many rungs at most."""
+    return {
+        "width": max(LEAST_WIDTH, WIDTH_PER_SPIN[machine.kind] * machine.n_visible),
+        "most_rungs": max(MOST_RUNGS[machine.kind], int(MOST_PER_SPIN[machine.kind] * machine.n_visible)),
+    }
 
 
 def bracket(task: Task, store: Store, progress: Progress) -> Product:
     """S~ <= S <= upper edge per spin of held-out configurations, with the likelihood beside them."""
     machine, data = store.machine(task.inputs[0]), store.dataset(task.inputs[1])
     known = store.reduced(task.inputs[2])
-    fields = {key: known.values[key] for key in ("value", "error", "lower", "upper", "method", "verdict")}
-    most = max(BOUND_RUNGS, int(MOST_PER_SPIN * machine.n_visible))
+    fields = {key: known.values[key] for key in PASSED_ON}
+    most = max(BOUND_RUNGS, int(MOST_PER_SPIN[machine.kind] * machine.n_visible))
     log_partition = LogPartition(**fields, betas=_thinned(known.arrays.get("betas"), most))
     is_ising = task.parameters["hamiltonian"] == "ising"
     _, held_out = split(data)

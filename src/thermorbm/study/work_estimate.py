@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -116,7 +117,8 @@ def _indicators_of(result: Reduced) -> Values:
         return {name: values["bracket"][name] for name in names if name in values.get("bracket", {})}
     if result.task.kind == "interactions":
         own = {f"own_{name}": values["own"][name] for name in OWN if name in values["own"]}
-        return {"nearest_coupling": values["nearest_coupling"], **own}
+        pairs = {coupling_name(pair["r"]): pair for pair in values["pairs"]}
+        return {"nearest_coupling": values["nearest_coupling"], **_unsure(pairs), **own}
     n_sites = values["n_sites"]
     if "visible_energy" in values:
         energies = values["visible_energy"]
@@ -128,6 +130,16 @@ def _indicators_of(result: Reduced) -> Values:
     if "hidden" in values:
         found["sign_rule"] = values["hidden"]["sign_rule"]
     return found
+
+
+def coupling_name(r: Sequence[int]) -> str:
+    """What the curve of J(r) is called: coupling_0_1 for neighbours on a square lattice."""
+    return "coupling_" + "_".join(map(str, r))
+
+
+def _unsure(pairs: Mapping[str, Mapping[str, float]]) -> Values:
+    """Couplings of one machine, whose errors only other seeds can tell."""
+    return {name: {"value": pair["coupling"], "error": math.nan} for name, pair in pairs.items()}
 
 
 def _correlations(result: Reduced) -> Values:

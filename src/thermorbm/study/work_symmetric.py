@@ -46,7 +46,7 @@ def _learned(machine: SymmetricRBM) -> Values:
         }
     fours = sorted(found.of_order(4).items(), key=lambda item: -abs(item[1]))[:LARGEST_FOURS]
     return {
-        "nearest_coupling": {"value": found.nearest, "error": 0.0},
+        "nearest_coupling": as_dict(Estimate(found.nearest, math.nan)),
         "temperature": 1 / found.nearest if found.nearest > 0 else None,
         "field": sum(found.of_order(1).values()),
         "pairs": [{"r": list(r), "coupling": value} for r, value in found.pairs.items()],

@@ -18,8 +18,12 @@ MOST_PARAMETERS = 2048
 # The covariance is averaged over about twenty updates, and over the data as well as the chains of the model:
 # those of a slow machine alone are fewer independent configurations than there are parameters.
 _MEMORY = 0.95
-# Added to every diagonal element: a part of itself, and a part of what a free spin at every site would give.
-_RELATIVE_DAMPING, _ABSOLUTE_DAMPING = 1e-3, 1e-6
+# Added to every diagonal element: a part of itself, and the precision of a Gaussian prior about 0.
+_RELATIVE_DAMPING = 1e-3
+# Cold data leave directions open, along which the noise of the gradient would drive the filters into modes
+# that no chain from data ever sees. That noise goes with the rate, and the fewer spins are turned, the less
+# data say: the prior costs _PRIOR / 2 * rate / (1 - m^2 + _LEAST_TURNED) |filters|^2 nats per site.
+_PRIOR, _LEAST_TURNED = 2e-5, 1e-3
 # Kullback-Leibler distance per site that one update may move the machine, nats.
 _LONGEST_STEP = 0.0025
 
@@ -57,7 +61,10 @@ class NaturalGradient:
         """The natural gradient by parameter name; shorter where `rate` times it would be too long a step."""
         data, model = self._rows(data_v, data_h), self._rows(model_v, model_h)
         plain = data.mean(0) - model.mean(0)
-        metric = self._metric(data, model, update)
+        turned = 1 - float(data_v.float().mean(1).square().mean())
+        prior = _PRIOR * rate * self._layers.n_sites / (turned + _LEAST_TURNED)
+        plain[: self._n_weights] -= prior * self._filters()
+        metric = self._metric(data, model, update, prior)
         natural = torch.zeros_like(plain)
         n = self._n_weights
         natural[:n] = torch.linalg.solve(metric[:n, :n], plain[:n])
@@ -67,6 +74,9 @@ class NaturalGradient:
         natural *= min(1.0, (_LONGEST_STEP * self._layers.n_sites / length) ** 0.5) if length > 0 else 1.0
         return self._parts(natural.to(self._layers.device, torch.float32))
 
+    def _filters(self) -> torch.Tensor:
+        return self._layers.parameters["filters"].reshape(-1).double().cpu()
+
     def _parts(self, vector: torch.Tensor) -> Parameters:
         parts, start = {}, 0
         for name, shape in self._shapes.items():
@@ -74,13 +84,13 @@ class NaturalGradient:
             start += shape.numel()
         return parts
 
-    def _metric(self, data: torch.Tensor, model: torch.Tensor, update: int) -> torch.Tensor:
+    def _metric(self, data: torch.Tensor, model: torch.Tensor, update: int, prior: float) -> torch.Tensor:
         """The damped covariance, averaged over both phases and the last updates."""
         covariance = self.state["covariance"]
         now = (self._moments(data) + self._moments(model)) / 2
         covariance.lerp_(now, 1 - _MEMORY)
         metric = covariance / (1 - _MEMORY ** (update + 1))
-        damping = _RELATIVE_DAMPING * metric.diagonal() + _ABSOLUTE_DAMPING * self._layers.n_sites
+        damping = _RELATIVE_DAMPING * metric.diagonal() + prior
         return metric + torch.diag(damping)
 
     def _moments(self, rows: torch.Tensor) -> torch.Tensor:
