@@ -22,7 +22,8 @@ def store(tmp_path):
     store = Store(open_run(tmp_path / "run", "s"))
     prepare(store.directory, "", [])
     for data, task in zip(datasets(), TASKS, strict=True):
-        store.write(task, Product({}, large=data), {})
+        store.write_large(task, Product({}, large=data))
+        store.write_reduced(task, Product({}, large=data), {})
     return store
 
 

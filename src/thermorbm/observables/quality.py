@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t
+from scipy.special import stdtrit  # scipy.stats takes half a second to import
 
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
@@ -73,7 +73,7 @@ class Quality:
         probability is divided by the number of comparisons, all starts and the joint energy (Bonferroni).
         """
         n_comparisons = len(self.starts) + 1
-        return float(t.isf(self.false_alarms / (2 * n_comparisons), self.n_chains - 1))
+        return float(-stdtrit(self.n_chains - 1, self.false_alarms / (2 * n_comparisons)))
 
     @property
     def is_equilibrium(self) -> bool:

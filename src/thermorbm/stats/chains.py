@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import f
+from scipy.special import fdtri  # scipy.stats takes half a second to import
 
 from thermorbm.errors import InputError
 
@@ -29,7 +29,7 @@ def split_r_hat_limit(n_steps: int, n_chains: int, probability: float) -> float:
     n B / W, with the variances between and within half-chains of n steps, then follows the F distribution.
     """
     half, n_halves = n_steps // 2, 2 * n_chains
-    largest = float(f.isf(probability, n_halves - 1, n_halves * (half - 1)))
+    largest = float(fdtri(n_halves - 1, n_halves * (half - 1), 1 - probability))
     return float(np.sqrt((half - 1 + largest) / half))
 
 

@@ -21,6 +21,7 @@ from thermorbm.study.tasks import Task
 MOST_ATTEMPTS = 2
 MOST_REMAKES = 3
 TURN_SECONDS = 0.25
+SHOWN_SECONDS = 0.1
 STATE_SECONDS = 1.0
 
 
@@ -54,7 +55,7 @@ class Executor:
         self._done: list[str] = []
         self._failed: dict[str, str] = {}
         self._skipped: list[str] = []
-        self._state_written, self._waited = -STATE_SECONDS, False
+        self._shown, self._state_written, self._waited = -SHOWN_SECONDS, -STATE_SECONDS, False
 
     def run(self, workers: Workers) -> Outcome:
         """Until nothing is left that could run."""
@@ -68,6 +69,7 @@ class Executor:
                     self._tell()
         finally:
             self._clock.started.clear()
+            self._listener.update(self._snapshot())
             self._write_state()
         return Outcome(tuple(self._done), self._failed, tuple(self._skipped))
 
@@ -140,7 +142,9 @@ class Executor:
 
     def _tell(self) -> None:
         self._lock.beat()
-        self._listener.update(self._snapshot())
+        if time.monotonic() - self._shown >= SHOWN_SECONDS:
+            self._shown = time.monotonic()
+            self._listener.update(self._snapshot())
         if time.monotonic() - self._state_written >= STATE_SECONDS:
             self._write_state()
 

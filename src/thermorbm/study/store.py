@@ -50,10 +50,13 @@ class Store:
     def reduced(self, task_id: str) -> Reduced:
         return self._read(task_id, lambda: read_reduced(self.directory.reduced(task_id)))
 
-    def write(self, task: Task, product: Product, timing: Mapping[str, Any]) -> None:
-        """The large part first: a task counts as done when its reduced result is there."""
+    def write_large(self, task: Task, product: Product) -> None:
+        """The large part, if there is one; it comes first."""
         if product.large is not None:
             product.large.save(self.directory.large(task.id))
+
+    def write_reduced(self, task: Task, product: Product, timing: Mapping[str, Any]) -> None:
+        """The reduced result: when it is there the task counts as done."""
         write_reduced(self.directory.reduced(task.id), Reduced(task, product.values, product.arrays, timing))
         self.directory.checkpoint(task.id).unlink(missing_ok=True)
 

@@ -130,13 +130,14 @@ def _perform(directory: Any, task: Any, log: IO[str], send: Send) -> Message:
             product = perform(task, store, _progress(send), notes.append)
         finally:
             REQUEST.is_training = False
+        store.write_large(task, product)
     heard = (str(warning.message) for warning in caught if warning.category is not DeprecationWarning)
     notes += dict.fromkeys(heard)  # each once
     timing = {
         "seconds": round(time.monotonic() - start, 3),
         "cpu_seconds": round(time.process_time() - cpu_start, 3),
     }
-    store.write(task, product, timing)
+    store.write_reduced(task, product, timing)
     for line in (*notes, f"done in {timing['seconds']} s"):
         print(line, file=log)
     return {**timing, "notes": notes}
