@@ -139,7 +139,8 @@ def test_the_first_updates_of_both_renditions_agree(coins, monkeypatch):
 
 def test_natural_steps_are_of_bounded_length(coins, monkeypatch):
     """One update with a huge rate moves the machine by 0.0025 nats per site, by its own measure."""
-    monkeypatch.setattr(natural, "_PRIOR", 1e-9)  # it would rule at such a rate
+    for part in ("_COLD", "_WARM"):
+        monkeypatch.setattr(natural, part, 1e-12)  # the prior would rule at such a rate
     recipe = Recipe("test", learning_rate=1e3, epochs=1, batch_size=50, natural=True, persistent=True)
     trainer = Trainer(coins, SymmetricDesign(2, 2, (4, 5)), recipe, 1, torch.device("cpu"), torch.float32)
     before = trainer.layers.parameters["filters"].clone()

@@ -22,7 +22,7 @@ OF_ONE_TEMPERATURE = ("generation", "quality")  # a machine for all of them cann
 STEPS = (2.0 / TC_2D, 2.5 / TC_2D)
 CRITICAL = {2: TC_2D, 3: TC_3D}
 # Of symmetric machines alone: raised by one when they learn otherwise, so that dense ones are not made anew.
-NATURAL = 2
+NATURAL = 3
 
 
 @dataclass(frozen=True, eq=False)

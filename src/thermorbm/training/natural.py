@@ -20,10 +20,11 @@ MOST_PARAMETERS = 2048
 _MEMORY = 0.95
 # Added to every diagonal element: a part of itself, and the precision of a Gaussian prior about 0.
 _RELATIVE_DAMPING = 1e-3
-# Cold data leave directions open, along which the noise of the gradient would drive the filters into modes
-# that no chain from data ever sees. That noise goes with the rate, and the fewer spins are turned, the less
-# data say: the prior costs _PRIOR / 2 * rate / (1 - m^2 + _LEAST_TURNED) |filters|^2 nats per site.
-_PRIOR, _LEAST_TURNED = 2e-5, 1e-3
+# Some directions are open: cold data say little, and at any temperature a hidden unit may copy a spin by a
+# weight that no data bound, after which chains hardly move. The noise of the gradient, which goes with the
+# rate, would drive the filters along them, into modes that no chain from data ever sees. So a prior costs,
+# in nats per site, rate^2 / 2 (_COLD / (1 - m^2 + _LEAST_TURNED) + _WARM) |filters|^2; in the end it is gone.
+_COLD, _LEAST_TURNED, _WARM = 1e-4, 1e-3, 2e-3
 # Kullback-Leibler distance per site that one update may move the machine, nats.
 _LONGEST_STEP = 0.0025
 
@@ -62,7 +63,7 @@ class NaturalGradient:
         data, model = self._rows(data_v, data_h), self._rows(model_v, model_h)
         plain = data.mean(0) - model.mean(0)
         turned = 1 - float(data_v.float().mean(1).square().mean())
-        prior = _PRIOR * rate * self._layers.n_sites / (turned + _LEAST_TURNED)
+        prior = rate**2 * self._layers.n_sites * (_COLD / (turned + _LEAST_TURNED) + _WARM)
         plain[: self._n_weights] -= prior * self._filters()
         metric = self._metric(data, model, update, prior)
         natural = torch.zeros_like(plain)
