@@ -1,5 +1,6 @@
 """Symmetric machines as a variant of a study: tasks, results and refusals."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,8 @@ def test_a_study_with_symmetric_machines(write_study, tmp_path, recorder, result
     assert "Machines that know the lattice" in page
     assert (tmp_path / "run" / "figures" / "symmetric-couplings-2d.svg").exists()
     assert (tmp_path / "run" / "figures" / "symmetric-filters-2d.svg").exists()
+    content = json.loads((tmp_path / "run" / "results.json").read_text())
+    for family in content["families"]:  # as while a study runs: nothing that joins temperatures
+        family.update(indicators=[], critical_temperatures=[], thermodynamics=None)
+    (tmp_path / "run" / "results.json").write_text(json.dumps(content))
+    assert "was not put together yet" in build(tmp_path / "run").read_text()

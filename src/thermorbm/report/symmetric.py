@@ -84,7 +84,9 @@ def couplings(family: Family) -> Chart:
 
 def _coupling_curves(family: Family, n_hidden: int) -> dict[str, Values]:
     """Curves of J(r) over temperature by the components of r, for machines of one size."""
-    item = next(item for item in family.indicators(ROLE) if item["n_hidden"] == n_hidden)
+    item = next((item for item in family.indicators(ROLE) if item["n_hidden"] == n_hidden), None)
+    if item is None:
+        raise Missing("what machines of all temperatures say was not put together yet")
     named = [(name.split("_"), curve) for name, curve in item["curves"].items()]
     return {", ".join(parts[1:]): curve for parts, curve in named if parts[0] == "coupling"}
 
