@@ -13,7 +13,7 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $@
 
 run: install
-	$(BIN)/thermorbm run desk --out runs/desk
+	$(BIN)/thermorbm run desk
 
 test: lint types browser
 	$(BIN)/pytest -n 2

@@ -33,7 +33,7 @@ def row(machine: tr.RBM, held_out: tr.Dataset) -> str:
     begin = time.process_time()
     found = machine.log_partition("ais", seed=1, width=WIDTH * n, most_rungs=MOST_RUNGS)
     middle = time.process_time()
-    bound = machine.entropy_upper_bound(held_out.spins(), seed=2, betas=found.betas)
+    bound = machine.entropy_upper_bound(held_out.spins(), seed=2, betas=found.betas, guide=found.guide)
     end = time.process_time()
     cells = [
         f"{held_out.temperature:g}",
