@@ -112,3 +112,8 @@ class Lattice:
             if wrong.any():
                 raise InputError("spins", block[wrong][0].item(), "+1 or -1")
             yield block
+
+
+def n_point_symmetries(dimension: int) -> int:
+    """Turns and reflections of a hypercube: 8 in a square, 48 in a cube."""
+    return math.factorial(dimension) << dimension

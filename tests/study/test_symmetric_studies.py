@@ -36,6 +36,13 @@ def test_the_plan_names_filters_like_a_hidden_size():
     assert sorted(kinds) == ["bracket", "interactions", "partition"]
 
 
+def test_a_plan_with_all_images_of_the_filters():
+    tasks = plan_study(read(study({"point_group": True}))).tasks.values()
+    (first, *_) = [task for task in tasks if task.kind == "train" and "filters" in task.parameters]
+    assert first.name == "2d-symmetric-T2-f3k2g"
+    assert (first.parameters["point_group"], first.parameters["n_hidden"]) == (True, 3 * 8 * 36)
+
+
 def test_dense_tasks_are_what_they_were_without_the_variant():
     with_it = {task.id for task in plan_study(read(study())).tasks.values()}
     values = study()
@@ -50,6 +57,10 @@ def test_dense_tasks_are_what_they_were_without_the_variant():
         ({"filters": [0]}, "filters must be a whole number >= 1, got 0"),
         ({"hidden": [4]}, r"hidden must be absent where filters are given, got \[4\]"),
         ({"union": True}, "union must be false for symmetric machines"),
+        (
+            {"filters": None, "kernel": None, "hidden": [4], "point_group": True},
+            "point_group must be absent where no filters are given, got True",
+        ),
         ({"filters": None, "hidden": [4]}, "kernel must be absent where no filters are given, got 2"),
     ],
 )

@@ -59,7 +59,7 @@ def test_named_recipes_can_be_stored(name):
         ({"optimizer": "adm"}, "optimizer must be one of sgd, adam, got 'adm'; did you mean 'adam'"),
         (
             {"schedule": "cosin"},
-            "schedule must be one of constant, cosine, got 'cosin'; did you mean 'cosine'",
+            "schedule must be one of constant, cosine, harmonic, got 'cosin'; did you mean 'cosine'",
         ),
     ],
 )
@@ -97,6 +97,14 @@ def test_rates():
     assert cosine.rate(0, 100, 400) == pytest.approx(0.01)
     assert cosine.rate(50, 100, 400) == pytest.approx(0.0055)
     assert cosine.rate(100, 100, 400) == pytest.approx(0.001)
+
+
+def test_a_harmonic_rate_holds_and_then_falls_as_one_over_the_updates():
+    recipe = Recipe(**GOOD, schedule="harmonic", persistent_from=0.4, final_learning_rate=0.001)
+    assert [recipe.rate(u, 100, 400) for u in (0, 39, 40)] == pytest.approx([0.01] * 3)
+    assert [1 / recipe.rate(u, 100, 400) for u in (40, 60, 80, 100)] == pytest.approx([100, 400, 700, 1000])
+    with pytest.raises(InputError, match="final_learning_rate must be > 0 for a harmonic schedule"):
+        Recipe(**GOOD, schedule="harmonic")
 
 
 def test_the_rate_rises_while_warming_up():

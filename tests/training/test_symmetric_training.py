@@ -1,5 +1,7 @@
 """Training the symmetric machine: it finds the Ising model; same seed, same bits; bad input."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -7,9 +9,11 @@ import torch
 from thermorbm import RBM, Dataset, Lattice, Recipe, SymmetricRBM, load_machine, sample, train
 from thermorbm.errors import InputError
 from thermorbm.exact import energy_distribution, kaufman
-from thermorbm.training import natural
+from thermorbm.model.point_group import window_images
+from thermorbm.training import prior
 from thermorbm.training import trainer as trainer_module
-from thermorbm.training.design import SymmetricDesign
+from thermorbm.training.design import SYMMETRIC_RECIPES, SymmetricDesign
+from thermorbm.training.symmetric import KernelFilters
 from thermorbm.training.trainer import Trainer
 from thermorbm.training.units import TorchUnits
 
@@ -126,21 +130,25 @@ def test_torch_convolutions_train_as_well(coins, monkeypatch):
     assert np.isfinite(by_torch.rbm.filters).all()
 
 
-def test_the_first_updates_of_both_renditions_agree(coins, monkeypatch):
-    """Same units from the same kernel: inputs differ by rounding alone."""
+def test_the_first_update_of_both_renditions_agrees(coins, monkeypatch):
+    """Same units from the same kernel: inputs differ by rounding, which later updates multiply."""
     from thermorbm.training import design
     from thermorbm.training.symmetric import TorchFilters
 
-    ours = train(coins, epochs=1, seed=1, **SMALL).rbm
+    recipe = replace(SYMMETRIC_RECIPES["fast"], batch_size=50)
+    options = SymmetricDesign(2, 2, (4, 5)), recipe, 1, torch.device("cpu"), torch.float32
+    ours = Trainer(coins, *options)
     monkeypatch.setattr(design, "symmetric_layers", TorchFilters)
-    theirs = train(coins, epochs=1, seed=1, **SMALL).rbm
-    np.testing.assert_allclose(ours.filters, theirs.filters, atol=2e-4)
+    theirs = Trainer(coins, *options)
+    ours.step()
+    theirs.step()
+    np.testing.assert_allclose(ours.machine().filters, theirs.machine().filters, atol=2e-4)
 
 
 def test_natural_steps_are_of_bounded_length(coins, monkeypatch):
     """One update with a huge rate moves the machine by 0.0025 nats per site, by its own measure."""
-    for part in ("_COLD", "_WARM"):
-        monkeypatch.setattr(natural, part, 1e-12)  # the prior would rule at such a rate
+    for part in ("_FILTERS", "_PAIRS", "_MORE"):
+        monkeypatch.setattr(prior, part, 1e-12)  # it would rule at such a rate
     recipe = Recipe("test", learning_rate=1e3, epochs=1, batch_size=50, natural=True, persistent=True)
     trainer = Trainer(coins, SymmetricDesign(2, 2, (4, 5)), recipe, 1, torch.device("cpu"), torch.float32)
     before = trainer.layers.parameters["filters"].clone()
@@ -214,3 +222,48 @@ def test_too_many_parameters_for_the_natural_gradient():
         InputError, match="natural must be at most 2048, got '2306 parameters'; choose natural=False"
     ):
         train(data, model="symmetric", filters=1, kernel=48, batch_size=50)
+
+
+@pytest.fixture(scope="module")
+def grouped(critical_data):
+    return train(
+        critical_data, model="symmetric", kernel=3, point_group=True, seed=1, zero_bias=True, threads=1
+    )
+
+
+def test_a_machine_with_all_images_finds_the_ising_model(grouped, critical_data):
+    """Two filters, in eight images each."""
+    machine = grouped.rbm
+    assert machine.filters.shape == (16, 3, 3)
+    assert (machine.n_hidden, machine.provenance["training"]["point_group"]) == (16 * 144, True)
+    left, error = distance(machine, critical_data)
+    assert left < 0.5 + 4 * error
+
+
+def test_the_energy_of_a_machine_with_all_images_knows_no_direction(grouped, critical_data):
+    v = critical_data.spins(0, 20)
+    turned = [np.rot90(v.reshape(-1, 12, 12), axes=(1, 2)), v.reshape(-1, 12, 12)[:, ::-1]]
+    for other in turned:
+        found = grouped.rbm.visible_energy(other.reshape(20, -1))
+        np.testing.assert_allclose(found, grouped.rbm.visible_energy(v), rtol=1e-5)
+
+
+def test_tied_filters_have_the_folded_gradient():
+    """The statistics of tied filters are those of the whole machine's, summed over what is tied."""
+    rng = np.random.default_rng(1)
+    images = window_images(2, 2)
+    start = {"filters": rng.normal(size=(2, 2, 2)), "visible_bias": np.zeros(()), "hidden_bias": np.zeros(2)}
+    tied = KernelFilters(start, (3, 4), torch.device("cpu"), images)
+    whole = KernelFilters(tied.arrays(), (3, 4), torch.device("cpu"))
+    v = torch.from_numpy(rng.choice([-1.0, 1.0], (5, 12)).astype(np.float32))
+    h = tied.hidden_inputs(v)
+    torch.testing.assert_close(h, whole.hidden_inputs(v))
+    torch.testing.assert_close(tied.visible_inputs(h), whole.visible_inputs(h))
+    found, all_ = tied.statistics(v, h), whole.statistics(v, h)
+    slopes = np.zeros((5, 2, 4))
+    for number in range(16):
+        for element in range(4):
+            place = images[number % 8, element]
+            slopes[:, number // 8, place] += all_["filters"].numpy().reshape(5, 16, 4)[:, number, element]
+    np.testing.assert_allclose(found["filters"].numpy().reshape(5, 2, 4), slopes, rtol=1e-12)
+    np.testing.assert_allclose(found["hidden_bias"], all_["hidden_bias"].reshape(5, 2, 8).sum(2), rtol=1e-5)

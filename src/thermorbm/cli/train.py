@@ -44,6 +44,10 @@ def train(
         int | None,
         typer.Option("--kernel", parser=whole_number, metavar="K", help="Their side in sites; default 3."),
     ] = None,
+    point_group: Annotated[
+        bool,
+        typer.Option("--point-group", help="Each filter in all turns and reflections; by default two."),
+    ] = False,
     recipe: Annotated[str, typer.Option("--recipe", metavar="NAME", help="fast or paper.")] = "fast",
     epochs: Annotated[
         int | None,
@@ -125,6 +129,7 @@ def train(
             model=model,
             filters=filters,
             kernel=kernel,
+            point_group=point_group,
             **({"zero_bias": True} if zero_bias else {}),
         )
     result.rbm.save(output)

@@ -20,13 +20,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from thermorbm.errors import InputError
 from thermorbm.model import SymmetricRBM
+from thermorbm.model.products import Offset, Product, window_products, window_states
 from thermorbm.stats import Estimate
 
 MOST_SPINS = 16  # of a window: 2^16 states
 LARGEST_PRODUCT = 4
-
-Offset = tuple[int, ...]
-Product = tuple[Offset, ...]
 
 
 @dataclass(frozen=True)
@@ -72,13 +70,8 @@ def interactions(machine: SymmetricRBM) -> Interactions:
     if n_taps > MOST_SPINS:
         raise InputError("window", machine.window, f"of at most {MOST_SPINS} sites", "train a smaller kernel")
     coefficients = _coefficients(machine)
-    elements = list(np.ndindex(machine.window))
     couplings: dict[Product, float] = {((0,) * len(machine.shape),): float(machine.visible_bias)}
-    for number in range(1, len(coefficients)):
-        if number.bit_count() > LARGEST_PRODUCT:
-            continue
-        places = [element for bit, element in enumerate(elements) if number >> bit & 1]
-        product = _canonical(places, machine.shape)
+    for number, product in window_products(machine.window, machine.shape, LARGEST_PRODUCT).items():
         couplings[product] = couplings.get(product, 0.0) + float(coefficients[number])
     return Interactions(machine.shape, couplings, float(coefficients[0]))
 
@@ -104,8 +97,7 @@ def _coefficients(machine: SymmetricRBM) -> NDArray[np.float64]:
     """(2^n_taps,): of the product of the window's spins whose bits are set, summed over filters."""
     filters = machine.filters.reshape(machine.n_filters, -1).astype(np.float64)
     n_taps = filters.shape[1]
-    signs = 1.0 - 2.0 * (np.arange(1 << n_taps)[:, None] >> np.arange(n_taps) & 1)
-    inputs = signs @ filters.T + machine.hidden_bias.astype(np.float64)
+    inputs = window_states(n_taps) @ filters.T + machine.hidden_bias.astype(np.float64)
     return _walsh_hadamard(np.logaddexp(inputs, -inputs).sum(axis=1)) / (1 << n_taps)
 
 
@@ -117,17 +109,6 @@ def _walsh_hadamard(values: NDArray[np.float64]) -> NDArray[np.float64]:
         values = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).reshape(-1)
         half *= 2
     return values
-
-
-def _canonical(places: Sequence[Offset], shape: tuple[int, ...]) -> Product:
-    """The same product wherever it stands: of all shifts of one spin to 0 the first in order."""
-    shifted = (
-        sorted(
-            tuple((x - o) % side for x, o, side in zip(place, origin, shape, strict=True)) for place in places
-        )
-        for origin in places
-    )
-    return tuple(min(shifted))
 
 
 def _mean(values: Sequence[float]) -> Estimate:

@@ -165,7 +165,9 @@ def _machine(result: Reduced, results: Mapping[str, Reduced]) -> Values:
     weights = next(iter(_readers(result, results, "weights")), None)
     partition = next(iter(_readers(result, results, "partition")), None)
     learned = next(iter(_readers(result, results, "interactions")), None)
-    symmetric = {key: task.parameters[key] for key in ("filters", "kernel") if key in task.parameters}
+    symmetric = {
+        key: task.parameters[key] for key in ("filters", "kernel", "point_group") if key in task.parameters
+    }
     return {
         **{name: task.labels[name] for name in MACHINE_LABELS},
         **{name: task.parameters[name] for name in ("seed", "recipe", "samples", "proportions", "threads")},

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from thermorbm.errors import InputError
 from thermorbm.exact import TC_2D, TC_3D
+from thermorbm.lattice import n_point_symmetries
 from thermorbm.study.spec import Control, Extrapolation, Family, Group, Sector, Study
 from thermorbm.study.tasks import Task, derived_seed, make_task
 
@@ -22,7 +23,7 @@ OF_ONE_TEMPERATURE = ("generation", "quality")  # a machine for all of them cann
 STEPS = (2.0 / TC_2D, 2.5 / TC_2D)
 CRITICAL = {2: TC_2D, 3: TC_3D}
 # Of symmetric machines alone: raised by one when they learn otherwise, so that dense ones are not made anew.
-NATURAL = 3
+NATURAL = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,8 +176,9 @@ class FamilyPlanner:
             yield make_task("energies", self._name(value), parameters, labels=self._labels(value=value))
 
     def _group(self, group: Group) -> Iterator[Task]:
-        n_sites = math.prod(self._family.shape or ())
-        sizes = [(n_hidden, 0) for n_hidden in group.hidden] + [(f * n_sites, f) for f in group.filters]
+        shape = self._family.shape or ()
+        units = math.prod(shape) * (n_point_symmetries(len(shape)) if group.point_group else 1)
+        sizes = [(n_hidden, 0) for n_hidden in group.hidden] + [(f * units, f) for f in group.filters]
         n_machines = group.seeds * len(sizes) * len(self._group_values(group))
         if n_machines > MOST_MACHINES:
             key = f"family.{self._family.name}.variant.{group.name}.seeds"
@@ -220,6 +222,7 @@ class FamilyPlanner:
         symmetric: dict[str, Any] = {}
         if machine.n_filters:
             symmetric = {"filters": machine.n_filters, "kernel": group.kernel, "natural_gradient": NATURAL}
+            symmetric |= {"point_group": True} if group.point_group else {}
         parameters = {
             **symmetric,
             "n_hidden": machine.n_hidden,
@@ -338,6 +341,7 @@ class FamilyPlanner:
         group = "" if machine.group.name == "main" else f"-{machine.group.name}"
         seed = f"-s{machine.seed_index}" if machine.group.seeds > 1 else ""
         filters = f"-f{machine.n_filters}k{machine.group.kernel}" if machine.n_filters else ""
+        filters += "g" if machine.group.point_group else ""
         return f"{self._family.name}{group}{place}{filters or f'-h{machine.n_hidden}'}{seed}"
 
     def _machine_labels(self, machine: Machine) -> dict[str, Any]:

@@ -52,19 +52,21 @@ class Group:
     """Machines that are alike but for temperature, size and seed.
 
     hidden: numbers of hidden units, one dense machine each. filters: numbers of filters of side `kernel`, one
-    symmetric machine each; a group has one of the two. recipe, changes: how to train, and which fields of the
-    recipe are set otherwise. size_changes: the same for single numbers of hidden units, and they come last:
-    the largest machines may get fewer epochs and stay in one group with the others. seeds: machines per
-    temperature and size, from different seeds. temperatures: some of the family's, None for all. sector: of
-    the configurations, "symmetric", "positive" or the fraction with m > 0. union: one machine for all
-    temperatures together, `proportions` says how many configurations each contributes, relative to the
-    largest. samples: training configurations per temperature, None for all.
+    symmetric machine each; a group has one of the two. point_group: filters in all turns and reflections.
+    recipe, changes: how to train, and which fields of the recipe are set otherwise. size_changes: the same
+    for single numbers of hidden units, and they come last: the largest machines may get fewer epochs and stay
+    in one group with the others. seeds: machines per temperature and size, from different seeds.
+    temperatures: some of the family's, None for all. sector: of the configurations, "symmetric", "positive"
+    or the fraction with m > 0. union: one machine for all temperatures together, `proportions` says how many
+    configurations each contributes, relative to the largest. samples: training configurations per
+    temperature, None for all.
     """
 
     name: str = "main"
     hidden: tuple[int, ...] = ()
     filters: tuple[int, ...] = ()
     kernel: int = 3
+    point_group: bool = False
     recipe: str = "fast"
     changes: Mapping[str, Any] = field(default_factory=dict)
     size_changes: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)

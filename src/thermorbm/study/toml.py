@@ -168,14 +168,21 @@ def _training(table: Table, like: Group) -> dict[str, Any]:
 
 
 def _variant(table: Table, main: Group) -> Group:
-    filters, kernel = table.wholes("filters"), table.whole("kernel", 3)
+    filters, kernel, point_group = (
+        table.wholes("filters"),
+        table.whole("kernel", 3),
+        table.flag("point_group"),
+    )
     if filters:
         if "hidden" in table:
             raise table.refused("hidden", list(table.wholes("hidden")), "absent where filters are given")
         main = Group(seeds=main.seeds)  # recipes of dense machines do not suit symmetric ones
-    elif "kernel" in table:
-        raise table.refused("kernel", kernel, "absent where no filters are given")
-    training = _training(table, main) | {"filters": filters, "kernel": kernel}
+    else:
+        for key, value in (("kernel", kernel), ("point_group", point_group)):
+            if key in table:
+                raise table.refused(key, value, "absent where no filters are given")
+    training = _training(table, main)
+    training |= {"filters": filters, "kernel": kernel, "point_group": point_group}
     if table.flag("zero_bias"):
         training["changes"]["zero_bias"] = True
     given = {

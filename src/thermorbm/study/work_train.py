@@ -51,6 +51,7 @@ def _train(
         model="symmetric" if "filters" in p else "dense",
         filters=p.get("filters"),
         kernel=p.get("kernel"),
+        point_group=p.get("point_group", False),
     )
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError, unknown_name
 from thermorbm.model import RBM, Machine, SymmetricRBM
+from thermorbm.model.point_group import window_images
 from thermorbm.training.dense import DenseLayers
 from thermorbm.training.devices import choose_precision
 from thermorbm.training.layers import TensorLayers
@@ -39,7 +40,7 @@ SYMMETRIC_RECIPES = {
         persistent_from=0.4,
         chain_life=100,
         natural=True,
-        schedule="cosine",
+        schedule="harmonic",
         final_learning_rate=0.005,
     ),
 }
@@ -111,11 +112,15 @@ class DenseDesign:
 
 @dataclass(frozen=True)
 class SymmetricDesign:
-    """Filters of side `kernel` on a periodic lattice of sides `shape`."""
+    """Filters of side `kernel` on a periodic lattice of sides `shape`.
+
+    point_group: each filter is there in all its turns and reflections.
+    """
 
     n_filters: int
     kernel: int
     shape: tuple[int, ...]
+    point_group: bool = False
 
     recipes = SYMMETRIC_RECIPES
     record_every = 25
@@ -127,10 +132,16 @@ class SymmetricDesign:
 
     @property
     def n_hidden(self) -> int:
-        return self.n_filters * int(np.prod(self.shape))
+        return self.n_filters * self.n_images * int(np.prod(self.shape))
+
+    @property
+    def n_images(self) -> int:
+        return len(window_images(self.kernel, len(self.shape))) if self.point_group else 1
 
     def layers(self, seed: SeedSequence, device: torch.device, dtype: torch.dtype) -> TensorLayers:
-        return symmetric_layers(small_filters(self.n_filters, self.window, seed), self.shape, device)
+        start = small_filters(self.n_filters, self.n_images, self.window, seed)
+        images = window_images(self.kernel, len(self.shape)) if self.point_group else None
+        return symmetric_layers(start, self.shape, device, images)
 
     def precision(self, name: str, device: torch.device) -> torch.dtype:
         if name not in ("auto", "fp32"):
@@ -146,6 +157,7 @@ class SymmetricDesign:
             "filters": self.n_filters,
             "kernel": self.kernel,
             "n_hidden": self.n_hidden,
+            **({"point_group": True} if self.point_group else {}),
         }
 
     @property
@@ -154,28 +166,36 @@ class SymmetricDesign:
 
 
 def choose_design(
-    data: Dataset, model: str, n_hidden: int | None, filters: int | None, kernel: int | None
+    data: Dataset,
+    model: str,
+    n_hidden: int | None,
+    filters: int | None,
+    kernel: int | None,
+    point_group: bool = False,
 ) -> DenseDesign | SymmetricDesign:
-    """n_hidden belongs to dense machines, filters and kernel to symmetric ones; None for their defaults."""
+    """n_hidden belongs to dense machines, the rest to symmetric ones; None for their defaults."""
     if model not in MODELS:
         raise unknown_name("model", model, MODELS)
     if model == "dense":
-        for name, value in (("filters", filters), ("kernel", kernel)):
+        for name, value in (("filters", filters), ("kernel", kernel), ("point_group", point_group or None)):
             if value is not None:
                 raise InputError(name, value, "left out for a dense machine", "or choose model='symmetric'")
         return DenseDesign(_count("n_hidden", 400 if n_hidden is None else n_hidden), data.n_sites)
     if n_hidden is not None:
         raise InputError("n_hidden", n_hidden, "left out for a symmetric machine")
-    return _symmetric(data, 4 if filters is None else filters, 3 if kernel is None else kernel)
+    if filters is None:
+        filters = 2 if point_group else 4  # one alone, eight times over, may end astray
+    return _symmetric(data, filters, 3 if kernel is None else kernel, point_group)
 
 
-def _symmetric(data: Dataset, filters: int, kernel: int) -> SymmetricDesign:
+def _symmetric(data: Dataset, filters: int, kernel: int, point_group: bool) -> SymmetricDesign:
     if data.lattice is None:
         remedy = "import the configurations with their shape"
         raise InputError("data", "no lattice shape", "on a periodic lattice", remedy)
-    design = SymmetricDesign(_count("filters", filters), _count("kernel", kernel), data.lattice.shape)
-    if design.kernel > min(design.shape):
-        raise InputError("kernel", kernel, f"at most the shortest side of the lattice, {min(design.shape)}")
+    shape = data.lattice.shape
+    design = SymmetricDesign(_count("filters", filters), _count("kernel", kernel), shape, bool(point_group))
+    if design.kernel > min(shape):
+        raise InputError("kernel", kernel, f"at most the shortest side of the lattice, {min(shape)}")
     return design
 
 
@@ -196,9 +216,9 @@ def glorot_normal(n_hidden: int, n_visible: int, seed: SeedSequence) -> Arrays:
     }
 
 
-def small_filters(n_filters: int, window: tuple[int, ...], seed: SeedSequence) -> Arrays:
-    """Random filters; a hidden unit sees n_taps spins, a spin n_filters n_taps hidden units (as Glorot)."""
-    scale = np.sqrt(2 / (np.prod(window) * (1 + n_filters)))
+def small_filters(n_filters: int, n_images: int, window: tuple[int, ...], seed: SeedSequence) -> Arrays:
+    """Random filters; a hidden unit sees n_taps spins, a spin as many per filter and image (as Glorot)."""
+    scale = np.sqrt(2 / (np.prod(window) * (1 + n_filters * n_images)))
     filters = default_rng(seed).normal(0, scale, (n_filters, *window))
     return {
         "filters": filters.astype(np.float32),

@@ -79,12 +79,14 @@ def train(
     model: str = "dense",
     filters: int | None = None,
     kernel: int | None = None,
+    point_group: bool = False,
     **changes: Any,
 ) -> TrainingResult:
     """Trains a machine on configurations.
 
     model: "dense" with n_hidden units, by default 400; or "symmetric" with `filters`, by default 4, of side
     `kernel`, by default 3, the same at every site of the data's periodic lattice. It has a "fast" of its own.
+    point_group: each filter in all its turns and reflections, by default two.
     recipe: "fast", "paper" or a Recipe; `changes` set single fields of it, for example zero_bias=True.
     epochs: passes over the data instead of the recipe's number. validation: held-out configurations, scored
     beside the training data. precision: "auto", "fp32" or "bf16" for the matrix products. threads: cores for
@@ -95,7 +97,7 @@ def train(
     """
     if epochs is not None:
         changes |= {"epochs": epochs, "least_updates": 0}
-    design = choose_design(data, model, n_hidden, filters, kernel)
+    design = choose_design(data, model, n_hidden, filters, kernel, point_group)
     chosen = choose_recipe(recipe, changes, design.recipes)
     _check(data, seed, validation)
     design.check(chosen)

@@ -12,19 +12,15 @@ import torch
 
 from thermorbm.errors import InputError
 from thermorbm.training.layers import Parameters
+from thermorbm.training.prior import CouplingPrior
 from thermorbm.training.symmetric import SharedFilters
 
 MOST_PARAMETERS = 2048
 # The covariance is averaged over about twenty updates, and over the data as well as the chains of the model:
 # those of a slow machine alone are fewer independent configurations than there are parameters.
 _MEMORY = 0.95
-# Added to every diagonal element: a part of itself, and the precision of a Gaussian prior about 0.
+# Added to every diagonal element, as a part of itself.
 _RELATIVE_DAMPING = 1e-3
-# Some directions are open: cold data say little, and at any temperature a hidden unit may copy a spin by a
-# weight that no data bound, after which chains hardly move. The noise of the gradient, which goes with the
-# rate, would drive the filters along them, into modes that no chain from data ever sees. So a prior costs,
-# in nats per site, rate^2 / 2 (_COLD / (1 - m^2 + _LEAST_TURNED) + _WARM) |filters|^2; in the end it is gone.
-_COLD, _LEAST_TURNED, _WARM = 1e-4, 1e-3, 2e-3
 # Kullback-Leibler distance per site that one update may move the machine, nats.
 _LONGEST_STEP = 0.0025
 
@@ -46,6 +42,7 @@ class NaturalGradient:
         if size > MOST_PARAMETERS:
             remedy = "choose natural=False with optimizer='adam'"
             raise InputError("natural", f"{size} parameters", f"at most {MOST_PARAMETERS}", remedy)
+        self._prior = CouplingPrior(layers.window, layers.shape)
         # On the CPU whatever the device: the matrix is small.
         self.state: Parameters = {"covariance": torch.zeros(size, size, dtype=torch.float64)}
 
@@ -62,12 +59,12 @@ class NaturalGradient:
         """The natural gradient by parameter name; shorter where `rate` times it would be too long a step."""
         data, model = self._rows(data_v, data_h), self._rows(model_v, model_h)
         plain = data.mean(0) - model.mean(0)
-        turned = 1 - float(data_v.float().mean(1).square().mean())
-        prior = rate**2 * self._layers.n_sites * (_COLD / (turned + _LEAST_TURNED) + _WARM)
-        plain[: self._n_weights] -= prior * self._filters()
-        metric = self._metric(data, model, update, prior)
-        natural = torch.zeros_like(plain)
+        metric = self._metric(data, model, update)
         n = self._n_weights
+        pull, curvature = self._pull(rate)
+        plain[:n] -= self._layers.n_sites * pull
+        metric[:n, :n] += self._layers.n_sites * curvature
+        natural = torch.zeros_like(plain)
         natural[:n] = torch.linalg.solve(metric[:n, :n], plain[:n])
         if update >= self._biases_from:
             natural[n:] = torch.linalg.solve(metric[n:, n:], plain[n:])
@@ -75,8 +72,15 @@ class NaturalGradient:
         natural *= min(1.0, (_LONGEST_STEP * self._layers.n_sites / length) ** 0.5) if length > 0 else 1.0
         return self._parts(natural.to(self._layers.device, torch.float32))
 
-    def _filters(self) -> torch.Tensor:
-        return self._layers.parameters["filters"].reshape(-1).double().cpu()
+    def _pull(self, rate: float) -> tuple[torch.Tensor, torch.Tensor]:
+        """Gradient of the prior by the filters, (n,), and its curvature, (n, n)."""
+        filters = self._layers.all_filters.double().cpu()
+        biases = self._layers.all_biases.double().cpu()
+        pull, curvature = self._prior.pull(filters.reshape(len(filters), -1), biases, rate)
+        half = self._layers.fold(curvature).reshape(len(curvature), -1)
+        return self._layers.fold(pull[None]).reshape(-1), self._layers.fold(half.t()).reshape(
+            half.shape[1], -1
+        )
 
     def _parts(self, vector: torch.Tensor) -> Parameters:
         parts, start = {}, 0
@@ -85,14 +89,13 @@ class NaturalGradient:
             start += shape.numel()
         return parts
 
-    def _metric(self, data: torch.Tensor, model: torch.Tensor, update: int, prior: float) -> torch.Tensor:
+    def _metric(self, data: torch.Tensor, model: torch.Tensor, update: int) -> torch.Tensor:
         """The damped covariance, averaged over both phases and the last updates."""
         covariance = self.state["covariance"]
         now = (self._moments(data) + self._moments(model)) / 2
         covariance.lerp_(now, 1 - _MEMORY)
         metric = covariance / (1 - _MEMORY ** (update + 1))
-        damping = _RELATIVE_DAMPING * metric.diagonal() + prior
-        return metric + torch.diag(damping)
+        return metric + torch.diag(_RELATIVE_DAMPING * metric.diagonal())
 
     def _moments(self, rows: torch.Tensor) -> torch.Tensor:
         """Covariance of what belongs to the filters, second moments of what belongs to the biases."""

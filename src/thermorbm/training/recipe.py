@@ -11,7 +11,7 @@ from typing import Any
 from thermorbm.errors import InputError, unknown_name
 
 OPTIMIZERS = ("sgd", "adam")
-SCHEDULES = ("constant", "cosine")
+SCHEDULES = ("constant", "cosine", "harmonic")
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,10 @@ class Recipe:
     """A way of training.
 
     learning_rate: on the batch-mean gradient, at the start; for "cosine" it falls to `final_learning_rate` at
-    the end. It is multiplied by min(1, reference_hidden / n_hidden) if reference_hidden is not 0, and rises
-    from 0 during the first `warm_up` updates, while chains and machine get to know each other.
+    the end, and for "harmonic" it stays until `persistent_from`, then one over it rises evenly, so that all
+    later updates have about the same weight in the end. It is multiplied by min(1, reference_hidden /
+    n_hidden) if reference_hidden is not 0, and rises from 0 during the first `warm_up` updates, while chains
+    and machine get to know each other.
     gibbs_steps: k of CD-k or PCD-k. persistent: PCD, chains go on from update to update; else CD, chains
     start at the data. n_chains: persistent chains, 0 for as many as the batch; the batch size over it must
     be a power of two. chain_life: updates after which a persistent chain starts anew, 0 for never; at data,
@@ -101,6 +103,8 @@ class Recipe:
             raise unknown_name("optimizer", self.optimizer, OPTIMIZERS)
         if self.schedule not in SCHEDULES:
             raise unknown_name("schedule", self.schedule, SCHEDULES)
+        if self.schedule == "harmonic" and not self.final_learning_rate:
+            raise InputError("final_learning_rate", 0.0, "> 0 for a harmonic schedule")
         ratio = self.batch_size / self.n_chains if self.n_chains else 1
         if ratio < 1 or math.log2(ratio) % 1:
             raise InputError("n_chains", self.n_chains, f"batch_size {self.batch_size} over a power of two")
@@ -113,8 +117,15 @@ class Recipe:
         scale *= min(1.0, (update + 1) / self.warm_up) if self.warm_up else 1.0
         if self.schedule == "constant":
             return scale * self.learning_rate
+        if self.schedule == "harmonic":
+            return scale / self._inverse_rate(update / n_updates)
         fall = (1 + math.cos(math.pi * update / n_updates)) / 2
         return scale * (self.final_learning_rate + (self.learning_rate - self.final_learning_rate) * fall)
+
+    def _inverse_rate(self, passed: float) -> float:
+        """passed: fraction of the training."""
+        falling = max(0.0, passed - self.persistent_from) / (1 - self.persistent_from)
+        return 1 / self.learning_rate + falling * (1 / self.final_learning_rate - 1 / self.learning_rate)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

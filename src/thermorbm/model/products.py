@@ -1,0 +1,38 @@
+"""Products of the spins in a window: every function of the window is a sum of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Offset = tuple[int, ...]
+Product = tuple[Offset, ...]
+
+
+def window_states(n_taps: int) -> NDArray[np.float64]:
+    """(2^n_taps, n_taps): all states of a window, spin a of state number s is -1 if bit a of s is set."""
+    bits = np.arange(1 << n_taps)[:, None] >> np.arange(n_taps) & 1
+    return np.where(bits, -1.0, 1.0)
+
+
+def window_products(window: Offset, shape: Offset, largest: int) -> dict[int, Product]:
+    """Products of 1 to `largest` spins of a window, by the number whose bits are theirs.
+
+    Products that differ by a shift on the periodic lattice are equal.
+    """
+    elements = list(np.ndindex(window))
+    numbers = (n for n in range(1, 1 << len(elements)) if n.bit_count() <= largest)
+    return {n: _canonical([e for bit, e in enumerate(elements) if n >> bit & 1], shape) for n in numbers}
+
+
+def _canonical(places: Sequence[Offset], shape: Offset) -> Product:
+    """Of all shifts of one spin to 0 the first in order."""
+    shifted = (
+        sorted(
+            tuple((x - o) % side for x, o, side in zip(place, origin, shape, strict=True)) for place in places
+        )
+        for origin in places
+    )
+    return tuple(min(shifted))
