@@ -6,14 +6,18 @@ import torch
 
 from thermorbm import SymmetricRBM
 from thermorbm.observables import interactions
-from thermorbm.training.prior import _FILTERS, _MORE, _PAIRS, _START, CouplingPrior
+from thermorbm.training.prior import _FILTERS, _MORE, _PAIRS, _START, _WIDTH, CouplingPrior
 
 
 def cost(filters, bias, shape):
     """Nats per site at a rate of 1, from the couplings that `interactions` reads: four spins at most."""
     couplings = interactions(SymmetricRBM(filters, shape, 0.0, bias)).couplings
     pairs = sum(value**2 for product, value in couplings.items() if len(product) == 2)
-    more = sum(value**2 for product, value in couplings.items() if len(product) > 2)
+    more = sum(
+        _WIDTH**2 * np.log1p((value / _WIDTH) ** 2)
+        for product, value in couplings.items()
+        if len(product) > 2
+    )
     return (_PAIRS * pairs + _MORE * more + _FILTERS * (filters**2).sum()) / 2 * (1 + _START)
 
 

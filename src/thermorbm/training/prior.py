@@ -1,9 +1,10 @@
 """What a symmetric machine is like before it has seen data: couplings are few, and small.
 
 Cold data leave most directions of the filters open, and the noise of the gradient would drive the machine
-along them, into modes that no chain from data ever sees. A prior closes them. It is Gaussian in the couplings
-of the visible energy and not in the filters: a pull on filters is a pull on the coupling of
-neighbours too, which data do know.
+along them, into modes that no chain from data ever sees. A prior closes them. It is one of the couplings of
+the visible energy and not of the filters: a pull on filters is a pull on the coupling of neighbours too,
+which data do know. For two spins it is Gaussian. For more spins it is a Student distribution, which holds
+small couplings at 0 and lets go of those that data ask for.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ import torch
 
 from thermorbm.model.products import window_products, window_states
 
-# Precisions per site at a rate of 1: of filters, so that no hidden unit copies a spin by a weight that
-# nothing bounds; of couplings between two spins; of those between more, for which data have to speak up.
+# Precisions at 0, per site and at a rate of 1: of filters, so that no hidden unit copies a spin by a weight
+# that nothing bounds; of couplings between two spins; of those between more, for which data have to speak up.
 _FILTERS, _PAIRS, _MORE = 2e-6, 2e-5, 2.0
+_WIDTH = 0.01  # of the Student distribution: a coupling of that size is held half as firmly
 # The noise of the filters goes with the rate, and the prior with it. The part that goes with rate^2 is for
 # the start, when noise meets a covariance that is not known well yet.
 _START = 300.0
@@ -24,7 +26,7 @@ _MOST_TAPS, _FILTERS_ALONE = 10, 1e-4
 
 
 class CouplingPrior:
-    """Gaussian about 0, in nats per site. window: sides of the filters, shape: of the lattice."""
+    """In nats per site. window: sides of the filters, shape: of the lattice."""
 
     def __init__(self, window: tuple[int, ...], shape: tuple[int, ...]) -> None:
         n_taps = int(np.prod(window))
@@ -33,11 +35,12 @@ class CouplingPrior:
         if self._knows_couplings:
             self._states = torch.from_numpy(window_states(n_taps))
             self._transform, self._precisions = _transform(window, shape)
+            self._widths = torch.where(self._precisions == _PAIRS, torch.inf, _WIDTH)
 
     def pull(
         self, filters: torch.Tensor, hidden_bias: torch.Tensor, rate: float
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Its gradient by the filters, and the curvature without second derivatives of couplings.
+        """The gradient of its cost by the filters, and a curvature: that of couplings as linear functions.
 
         filters: (n_filters, n_taps) float64 -> (n_weights,), (n_weights, n_weights).
         """
@@ -45,7 +48,8 @@ class CouplingPrior:
         curvature = torch.diag(torch.full_like(gradient, self._filters))
         if self._knows_couplings:
             couplings, slopes = self._couplings(filters, hidden_bias)
-            weighted = self._precisions[:, None] * slopes
+            precisions = self._precisions / (1 + (couplings / self._widths) ** 2)
+            weighted = precisions[:, None] * slopes
             gradient = gradient + weighted.t() @ couplings
             curvature = curvature + weighted.t() @ slopes
         strength = rate * (1 + _START * rate)
