@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from oracles.general_ising import energy_over_t, exact_pair_average, heat_bath
+from oracles.general_ising import energy_over_t, exact_average, heat_bath
 from thermorbm import RBM, Dataset, Lattice, SymmetricRBM, train
 from thermorbm.errors import InputError
 from thermorbm.exact import ising_rbm
@@ -80,25 +80,33 @@ def test_errors_over_seeds():
     assert math.isnan(pair_estimates(machines[:1])[0, 1].error)
 
 
-def test_the_slow_sampler_samples_its_model():
-    couplings = {(0, 1): 0.3, (1, 0): 0.3, (1, 1): 0.15, (1, -1): 0.15}
+ALONG, DOWN = ((0, 0), (0, 1)), ((0, 0), (1, 0))
+DIAGONALS = ((0, 0), (1, 1)), ((0, 0), (1, -1))
+PLAQUETTE = ((0, 0), (0, 1), (1, 0), (1, 1))
+
+
+@pytest.mark.parametrize("product", [DIAGONALS[0], PLAQUETTE])
+def test_the_slow_sampler_samples_its_model(product):
+    couplings = {ALONG: 0.3, DOWN: 0.3, DIAGONALS[0]: 0.15, PLAQUETTE: -0.2}
     drawn = heat_bath((3, 3), couplings, 4000, 30, seed=1)
-    moved = np.roll(drawn, (-1, -1), (1, 2))
-    products = (drawn * moved).reshape(len(drawn), -1).mean(axis=1)
-    error = products.std() / math.sqrt(len(drawn))
-    assert abs(products.mean() - exact_pair_average((3, 3), couplings, (1, 1))) < 4 * error
+    factors = [np.roll(drawn, [-x for x in r], (1, 2)) for r in product]
+    averages = np.prod(factors, axis=0).reshape(len(drawn), -1).mean(axis=1)
+    error = averages.std() / math.sqrt(len(drawn))
+    assert abs(averages.mean() - exact_average((3, 3), couplings, product)) < 4 * error
+
+
+def learned(couplings, shape):
+    """Machines of three seeds, and the grids that they were trained on."""
+    drawn = np.concatenate([heat_bath(shape, couplings, 2000, 25, seed) for seed in (1, 2)])
+    data = Dataset.from_spins(drawn.reshape(len(drawn), -1), Lattice(shape))
+    options = {"model": "symmetric", "filters": 4, "kernel": 3, "zero_bias": True, "threads": 1}
+    return [train(data, seed=seed, **options).rbm for seed in (1, 2, 3)], drawn
 
 
 def test_recovery_of_a_diagonal_coupling():
     """Samples of a model with neighbours 0.2 and diagonals 0.1: both come back, all else vanishes."""
-    shape = (10, 10)
-    couplings = {(0, 1): 0.2, (1, 0): 0.2, (1, 1): 0.1, (1, -1): 0.1}
-    drawn = np.concatenate([heat_bath(shape, couplings, 2000, 25, seed) for seed in (1, 2)])
-    data = Dataset.from_spins(drawn.reshape(len(drawn), -1), Lattice(shape))
-    machines = [
-        train(data, model="symmetric", filters=4, kernel=3, seed=seed, zero_bias=True, threads=1).rbm
-        for seed in (1, 2, 3)
-    ]
+    couplings = {ALONG: 0.2, DOWN: 0.2, **dict.fromkeys(DIAGONALS, 0.1)}
+    machines, drawn = learned(couplings, (10, 10))
     found = pair_estimates(machines)
     # The data determine a coupling to about 1 / sqrt(2 n_spins); training adds noise that seeds show.
     for r, expected in {(0, 1): 0.2, (1, 1): 0.1, (0, 2): 0.0, (1, 2): 0.0, (2, 2): 0.0}.items():
@@ -106,9 +114,20 @@ def test_recovery_of_a_diagonal_coupling():
         assert error < 0.004
         assert abs(found[r].value - expected) < 5 * error, r
     v = drawn[:200]
-    learned = hamiltonian_energy(machines[0], v.reshape(200, -1)) * interactions(machines[0]).nearest
-    known = energy_over_t(v, couplings)
-    assert np.corrcoef(learned, known)[0, 1] > 0.999
+    energies = hamiltonian_energy(machines[0], v.reshape(200, -1)) * interactions(machines[0]).nearest
+    assert np.corrcoef(energies, energy_over_t(v, couplings))[0, 1] > 0.999
+
+
+def test_recovery_of_a_coupling_of_four_spins():
+    """The prior holds such couplings at 0 until data speak for them; then it takes 1 % at 0.1."""
+    machines, drawn = learned({ALONG: 0.2, DOWN: 0.2, PLAQUETTE: 0.1}, (10, 10))
+    for found, expected in (
+        ([interactions(machine).nearest for machine in machines], 0.2),
+        ([interactions(machine).of_order(4)[PLAQUETTE] for machine in machines], 0.1),
+    ):
+        error = math.hypot(np.std(found, ddof=1) / math.sqrt(3), 1 / math.sqrt(drawn.size))
+        assert error < 0.004
+        assert abs(np.mean(found) - expected) < 5 * error + 0.01 * expected
 
 
 def test_bad_input():
