@@ -43,19 +43,22 @@ VARIANTS = {
     "chains never renewed": {"chain_life": 0},
     "no warm-up": {"warm_up": 0},
     "4 replicas down to 0.8": {"n_replicas": 4},
-    "start x 3": {"start": 3.0},
-    "start / 3": {"start": 1 / 3},
+    "Glorot start": {"start": "glorot"},
+    "Glorot start x 3": {"start": "glorot", "scale": 3.0},
+    "Glorot start / 3": {"start": "glorot", "scale": 1 / 3},
+    "local start x 2": {"scale": 2.0},
+    "local start / 5": {"scale": 0.2},
 }
 
 
 @dataclass(frozen=True)
 class ScaledStart(DenseDesign):
-    """Starts at a multiple of the Glorot-normal weights."""
+    """Starts at a multiple of the weights of a start."""
 
     scale: float = 1.0
 
-    def layers(self, seed, device, dtype):
-        layers = super().layers(seed, device, dtype)
+    def layers(self, seed, device, dtype, start):
+        layers = super().layers(seed, device, dtype, start)
         layers.parameters["W"].mul_(self.scale)
         layers.refresh()
         return layers
@@ -64,7 +67,7 @@ class ScaledStart(DenseDesign):
 def measure(data, validation, n_hidden, n_updates, changes):
     """Held-out L~ per spin with its error, and seconds."""
     changes = dict(changes)
-    design = ScaledStart(n_hidden, data.n_sites, changes.pop("start", 1.0))
+    design = ScaledStart(n_hidden, data.n_sites, data.lattice.shape, changes.pop("scale", 1.0))
     recipe = replace(RECIPES["fast"], epochs=1, least_updates=n_updates, **changes)
     device = choose_device("cpu")
     trainer = Trainer(data, design, recipe, 1, device, design.precision("auto", device))

@@ -1,12 +1,14 @@
 """The paper's studies: its machines, and parts of it that share their results with the whole."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from thermorbm.study.builtin import find_study
 from thermorbm.study.plan import plan_study
-from thermorbm.study.toml import load_study
+from thermorbm.study.toml import load_study, read_study
+from thermorbm.training.recipe import Recipe
 
 PARTS = ("paper-2d", "paper-3d", "paper-union")
 
@@ -52,7 +54,19 @@ def test_the_papers_own_recipe_is_changed_in_its_length_alone(plans):
     for recipe in recipes:
         assert recipe["epochs"] >= 100
         expected = RECIPES["paper"].to_dict()
-        assert {**recipe, "epochs": 0, "stop_early": True} == {**expected, "epochs": 0}
+        assert {**recipe, "epochs": 0, "stop_early": True, "start": "glorot"} == {**expected, "epochs": 0}
+
+
+def test_machines_of_a_study_start_as_the_papers_unless_it_says_otherwise(plans):
+    (first, *_) = [task for task in plans["paper"].values() if task.kind == "train"]
+    assert first.parameters["recipe"]["name"] == "fast"
+    assert "start" not in first.parameters["recipe"]
+    assert Recipe(**first.parameters["recipe"]).start == "glorot"
+    family = {"name": "2d", "shape": [4, 4], "temperatures": [2.0, 3.0], "samples": 9, "hidden": [2]}
+    values = {"name": "s", "family": [{**family, "changes": {"start": "local"}}]}
+    tasks = plan_study(read_study(values, Path())).tasks.values()
+    (first, *_) = [task for task in tasks if task.kind == "train"]
+    assert first.parameters["recipe"]["start"] == "local"
 
 
 def test_parts_of_the_paper_share_their_results_with_the_whole(plans):

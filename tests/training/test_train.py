@@ -11,9 +11,9 @@ from thermorbm import Dataset, Lattice
 from thermorbm.errors import InputError
 from thermorbm.training import Recipe, train
 from thermorbm.training import trainer as trainer_module
-from thermorbm.training.design import glorot_normal
 from thermorbm.training.monitor import TOLERANCE
 from thermorbm.training.origin import data_hash, mean_abs_magnetization
+from thermorbm.training.start import glorot_normal
 from thermorbm.training.units import TorchUnits
 
 SCORES = ["pseudo_likelihood", "pseudo_likelihood_error", "cross_entropy", "visible_energy"]

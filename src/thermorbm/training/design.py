@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
-from numpy.random import SeedSequence, default_rng
+from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from thermorbm.dataset import Dataset
@@ -20,6 +20,7 @@ from thermorbm.training.dense import DenseLayers
 from thermorbm.training.devices import choose_precision
 from thermorbm.training.layers import TensorLayers
 from thermorbm.training.recipe import RECIPES, Recipe
+from thermorbm.training.start import glorot_normal, local_bumps, small_filters
 from thermorbm.training.symmetric import symmetric_layers
 
 Arrays = dict[str, NDArray[Any]]
@@ -67,8 +68,10 @@ class Design(Protocol):
     def check(self, recipe: Recipe) -> None:
         """Refuses a recipe that does not suit this kind of machine."""
 
-    def layers(self, seed: SeedSequence, device: torch.device, dtype: torch.dtype) -> TensorLayers:
-        """Random start on a device."""
+    def layers(
+        self, seed: SeedSequence, device: torch.device, dtype: torch.dtype, start: str
+    ) -> TensorLayers:
+        """The start of a recipe, on a device."""
 
     def precision(self, name: str, device: torch.device) -> torch.dtype:
         """The type that the name of a precision stands for."""
@@ -82,10 +85,11 @@ class Design(Protocol):
 
 @dataclass(frozen=True)
 class DenseDesign:
-    """The paper's machine."""
+    """The paper's machine. shape: of the lattice of its visible units, if there is one."""
 
     n_hidden: int
     n_visible: int
+    shape: tuple[int, ...] | None = None
 
     recipes = RECIPES
     record_every = 1 << 30
@@ -97,7 +101,11 @@ class DenseDesign:
         if recipe.persistent_from:
             raise InputError("persistent_from", recipe.persistent_from, "0 for a dense machine")
 
-    def layers(self, seed: SeedSequence, device: torch.device, dtype: torch.dtype) -> TensorLayers:
+    def layers(
+        self, seed: SeedSequence, device: torch.device, dtype: torch.dtype, start: str
+    ) -> TensorLayers:
+        if start == "local" and self.shape is not None:
+            return DenseLayers(local_bumps(self.n_hidden, self.shape, seed), device, dtype)
         return DenseLayers(glorot_normal(self.n_hidden, self.n_visible, seed), device, dtype)
 
     def precision(self, name: str, device: torch.device) -> torch.dtype:
@@ -129,6 +137,8 @@ class SymmetricDesign:
     def check(self, recipe: Recipe) -> None:
         if recipe.modes:
             raise InputError("modes", recipe.modes, "0 for a symmetric machine")
+        if recipe.start != "glorot":
+            raise InputError("start", recipe.start, "glorot for a symmetric machine")
 
     @property
     def n_hidden(self) -> int:
@@ -138,10 +148,12 @@ class SymmetricDesign:
     def n_images(self) -> int:
         return len(window_images(self.kernel, len(self.shape))) if self.point_group else 1
 
-    def layers(self, seed: SeedSequence, device: torch.device, dtype: torch.dtype) -> TensorLayers:
-        start = small_filters(self.n_filters, self.n_images, self.window, seed)
+    def layers(
+        self, seed: SeedSequence, device: torch.device, dtype: torch.dtype, start: str
+    ) -> TensorLayers:
+        filters = small_filters(self.n_filters, self.n_images, self.window, seed)
         images = window_images(self.kernel, len(self.shape)) if self.point_group else None
-        return symmetric_layers(start, self.shape, device, images)
+        return symmetric_layers(filters, self.shape, device, images)
 
     def precision(self, name: str, device: torch.device) -> torch.dtype:
         if name not in ("auto", "fp32"):
@@ -180,7 +192,8 @@ def choose_design(
         for name, value in (("filters", filters), ("kernel", kernel), ("point_group", point_group or None)):
             if value is not None:
                 raise InputError(name, value, "left out for a dense machine", "or choose model='symmetric'")
-        return DenseDesign(_count("n_hidden", 400 if n_hidden is None else n_hidden), data.n_sites)
+        shape = data.lattice.shape if data.lattice else None
+        return DenseDesign(_count("n_hidden", 400 if n_hidden is None else n_hidden), data.n_sites, shape)
     if n_hidden is not None:
         raise InputError("n_hidden", n_hidden, "left out for a symmetric machine")
     if filters is None:
@@ -203,25 +216,3 @@ def _count(name: str, value: int) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
         raise InputError(name, value, "a whole number >= 1")
     return int(value)
-
-
-def glorot_normal(n_hidden: int, n_visible: int, seed: SeedSequence) -> Arrays:
-    """W of variance 2 / (n_hidden + n_visible), b = c = 0 (Glorot & Bengio 2010), float32."""
-    scale = np.sqrt(2 / (n_hidden + n_visible))
-    W = default_rng(seed).normal(0, scale, (n_hidden, n_visible))
-    return {
-        "W": W.astype(np.float32),
-        "b": np.zeros(n_visible, np.float32),
-        "c": np.zeros(n_hidden, np.float32),
-    }
-
-
-def small_filters(n_filters: int, n_images: int, window: tuple[int, ...], seed: SeedSequence) -> Arrays:
-    """Random filters; a hidden unit sees n_taps spins, a spin as many per filter and image (as Glorot)."""
-    scale = np.sqrt(2 / (np.prod(window) * (1 + n_filters * n_images)))
-    filters = default_rng(seed).normal(0, scale, (n_filters, *window))
-    return {
-        "filters": filters.astype(np.float32),
-        "visible_bias": np.zeros((), np.float32),
-        "hidden_bias": np.zeros(n_filters, np.float32),
-    }

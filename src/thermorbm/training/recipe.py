@@ -12,6 +12,7 @@ from thermorbm.errors import InputError, unknown_name
 
 OPTIMIZERS = ("sgd", "adam")
 SCHEDULES = ("constant", "cosine", "harmonic")
+STARTS = ("glorot", "local")
 
 
 @dataclass(frozen=True)
@@ -26,13 +27,15 @@ class Recipe:
     gibbs_steps: k of CD-k or PCD-k. persistent: PCD, chains go on from update to update; else CD, chains
     start at the data. n_chains: persistent chains, 0 for as many as the batch; the batch size over it must
     be a power of two. chain_life: updates after which a persistent chain starts anew, 0 for never; at data,
-    or with random_starts at data and at random spins in turn. n_replicas > 1: from the fraction
-    `tempered_from` of the training on, they exchange places with hotter ones, at inverse temperatures from 1
-    down to `hottest` of the machine's own energy.
+    or with random_starts at data and at random spins in turn, unless the data are ordered. n_replicas > 1:
+    from the fraction `tempered_from` of the training on, they exchange places with hotter ones, at inverse
+    temperatures from 1 down to `hottest` of the machine's own energy.
     flip, translate: data are used with a random global sign, and randomly shifted along the lattice.
     natural: the gradient is divided by the Fisher information, see training.natural; for symmetric machines.
     persistent_from: the fraction of the training after which persistent chains take over from ones that start
     at the data; for symmetric machines.
+    start: weights of a dense machine, "glorot" for random ones, "local" for units that each see the spins
+    around a site, where the data have a lattice.
     modes: stiff directions along which the gradient is scaled down, see training.modes. zero_bias: b = c = 0.
     bias_rate: learning rate of b and c over that of W.
     Training ends after `epochs` passes over the data, or `least_updates` if that is more; with a constant
@@ -59,6 +62,7 @@ class Recipe:
     tempered_from: float = 0.0
     flip: bool = False
     translate: bool = False
+    start: str = "glorot"
     modes: int = 0
     natural: bool = False
     persistent_from: float = 0.0
@@ -103,6 +107,8 @@ class Recipe:
             raise unknown_name("optimizer", self.optimizer, OPTIMIZERS)
         if self.schedule not in SCHEDULES:
             raise unknown_name("schedule", self.schedule, SCHEDULES)
+        if self.start not in STARTS:
+            raise unknown_name("start", self.start, STARTS)
         if self.schedule == "harmonic" and not self.final_learning_rate:
             raise InputError("final_learning_rate", 0.0, "> 0 for a harmonic schedule")
         ratio = self.batch_size / self.n_chains if self.n_chains else 1
@@ -139,8 +145,9 @@ RECIPES = {
         Recipe(
             "fast",
             learning_rate=2e-2,
-            epochs=15,
-            least_updates=3000,
+            epochs=6,
+            start="local",
+            least_updates=2400,
             modes=8,
             gibbs_steps=1,
             persistent=True,

@@ -19,6 +19,7 @@ from thermorbm.training.layers import Parameters
 from thermorbm.training.modes import StiffModes
 from thermorbm.training.natural import NaturalGradient
 from thermorbm.training.optimizer import SGD, Adam
+from thermorbm.training.origin import mean_abs_magnetization
 from thermorbm.training.recipe import Recipe
 from thermorbm.training.symmetric import SharedFilters
 from thermorbm.training.units import UnitSource, unit_source
@@ -28,6 +29,9 @@ Arrays = dict[str, NDArray[Any]]
 
 # The part of the training during which chains start anew; then they settle.
 FRESH_UNTIL = 0.9
+# <|m|> of data above which no chain starts at random spins: a cold machine makes stripes of them, which last,
+# and to take them away the weights grow until nothing is excited any more.
+ORDERED = 0.9
 
 
 class Trainer:
@@ -45,7 +49,7 @@ class Trainer:
         weights, units, batches, modes = SeedSequence(seed).spawn(4)
         self.recipe, self.design = recipe, design
         self.update, self.distance = 0, 0.0
-        self.layers = design.layers(weights, device, dtype)
+        self.layers = design.layers(weights, device, dtype, recipe.start)
         self.units = self._make_units(units, device)
         self.batches = Batches(data, recipe.batch_size, batches, recipe.flip, recipe.translate, device, dtype)
         self.n_updates = max(recipe.epochs * self.batches.per_epoch, recipe.least_updates)
@@ -53,6 +57,7 @@ class Trainer:
         if recipe.modes:
             self.modes = StiffModes(data, recipe.modes, design.n_hidden, modes, device, dtype)
         self.natural = self._make_natural() if recipe.natural else None
+        self._random_starts = recipe.random_starts and mean_abs_magnetization(data) < ORDERED
         self.optimizer = self._make_optimizer()
         self.chains = self._make_chains()
 
@@ -166,7 +171,7 @@ class Trainer:
             round(recipe.tempered_from * self.n_updates),
             recipe.chain_life,
             self._fresh_until,
-            recipe.random_starts,
+            self._random_starts,
         )
         if not isinstance(self.layers, SharedFilters):
             return persistent
