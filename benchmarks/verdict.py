@@ -3,7 +3,8 @@
     python -m benchmarks.verdict [--hidden 64] [--updates 1450]
 
 32 x 32, 10 000 configurations. At each temperature a machine is trained by `fast` from Glorot's start, as in
-studies, for some updates, and another with the same seed for twice as many; L~ per spin of both is taken on 2 000 held-out configurations.
+studies, for some updates, and another with the same seed for twice as many; L~ per spin of both is taken on
+2 000 held-out configurations.
 """
 
 import argparse
