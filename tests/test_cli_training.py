@@ -96,16 +96,18 @@ def test_train_passes_every_option_on(monkeypatch):
         "model": "dense",
         "filters": None,
         "kernel": None,
+        "point_group": False,
     }
 
 
-def test_a_symmetric_machine_from_training_to_new_configurations(capsys, tmp_path):
-    options = "--filters 2 --kernel 2 --epochs 1 --seed 1 --zero-bias --json -o sym.h5"
+@pytest.mark.parametrize(("choice", "n_filters"), [("--filters 2", 2), ("--point-group", 16)])
+def test_a_symmetric_machine_from_training_to_new_configurations(capsys, choice, n_filters):
+    options = f"{choice} --kernel 2 --epochs 1 --seed 1 --zero-bias --json -o sym.h5"
     assert run(["train", "data.h5", "--model", "symmetric", *options.split()]) == 0
     made = json.loads(capsys.readouterr().out)
-    assert made["n_hidden"] == 2 * made["n_visible"]
+    assert made["n_hidden"] == n_filters * made["n_visible"]
     machine = thermorbm.load_machine("sym.h5")
-    assert (machine.n_filters, machine.window) == (2, (2, 2))
+    assert (machine.n_filters, machine.window) == (n_filters, (2, 2))
     assert run(["analyse", "sym.h5", "data.h5", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     expected = machine.pseudo_likelihood(Dataset.load("data.h5").spins()).mean() / machine.n_visible
@@ -119,6 +121,8 @@ def test_bad_symmetric_machines(capsys):
     assert "filters must be a whole number >= 1, got 0" in refused(capsys, [*train, "--filters", "0"])
     assert "kernel must be at most the shortest side" in refused(capsys, [*train, "--kernel", "99"])
     assert "n_hidden must be left out" in refused(capsys, [*train, "--hidden", "9"])
+    dense = ["train", "data.h5", "-o", "r.h5", "--hidden", "9", "--point-group"]
+    assert "point_group must be left out for a dense machine" in refused(capsys, dense)
     Dataset.from_spins(Dataset.load("data.h5").spins()).save("bare.h5")
     assert "periodic lattice" in refused(capsys, ["train", "bare.h5", *train[2:]])
 
