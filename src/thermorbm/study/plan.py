@@ -326,9 +326,7 @@ class FamilyPlanner:
             changes = {**group.changes, **group.size_changes.get(n_hidden, {})}
             if group.recipe == "fast" and not group.filters:
                 changes = FAST | changes
-            recipe = choose_recipe(group.recipe, changes, named).to_dict()
-            # Not written down, for the sake of results that are older than the choice.
-            return {key: value for key, value in recipe.items() if (key, value) != ("start", "glorot")}
+            return choose_recipe(group.recipe, changes, named).to_dict()
         except (InputError, TypeError) as error:
             key = f"family.{self._family.name}.variant.{group.name}"
             raise InputError(key, group.recipe, f"trained by a valid recipe: {error}") from error

@@ -134,7 +134,8 @@ class Recipe:
         return 1 / self.learning_rate + falling * (1 / self.final_learning_rate - 1 / self.learning_rate)
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """All fields but for Glorot's start, which results from before there was another do not name."""
+        return {key: value for key, value in asdict(self).items() if (key, value) != ("start", "glorot")}
 
 
 RECIPES = {
