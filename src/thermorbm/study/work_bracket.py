@@ -24,6 +24,8 @@ EXACT_UNITS = 16  # a layer as small as this is summed over
 WIDTH_PER_SPIN, LEAST_WIDTH = {"rbm": 0.004, "symmetric-rbm": 0.0015}, 1.0  # nats
 # The larger of both limits the rungs.
 MOST_RUNGS, MOST_PER_SPIN = {"rbm": 512, "symmetric-rbm": 256}, {"rbm": 0.25, "symmetric-rbm": 0.5}
+# Near T_c a symmetric machine needs as many as its energy varies, times how slowly it forgets: about N^2.
+SPINS_PER_PASS = 1024
 BOUND_CHAINS, BOUND_RUNGS = 64, 256
 
 PASSED_ON = ("value", "error", "lower", "upper", "method", "verdict", "guide")
@@ -51,9 +53,11 @@ def _log_partition(machine: Machine, seed: int, progress: Progress) -> LogPartit
 
 def partition_options(machine: Machine) -> Values:
     """How narrow ln Z is to be enclosed, and with how many rungs at most."""
+    n = machine.n_visible
+    passes = max(1.0, n / SPINS_PER_PASS) if machine.kind == "symmetric-rbm" else 1.0
     return {
-        "width": max(LEAST_WIDTH, WIDTH_PER_SPIN[machine.kind] * machine.n_visible),
-        "most_rungs": max(MOST_RUNGS[machine.kind], int(MOST_PER_SPIN[machine.kind] * machine.n_visible)),
+        "width": max(LEAST_WIDTH, WIDTH_PER_SPIN[machine.kind] * n),
+        "most_rungs": max(MOST_RUNGS[machine.kind], int(passes * MOST_PER_SPIN[machine.kind] * n)),
     }
 
 
