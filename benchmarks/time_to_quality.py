@@ -1,21 +1,25 @@
 """The recipe `fast` at the paper's size: seconds of one core, held-out L~, and what chains keep of the data.
 
     OMP_NUM_THREADS=1 python -m benchmarks.time_to_quality [2.25 1.0 2.0 2.5 3.0 3.5] [--machines DIRECTORY]
+        [--start glorot] [--updates 4692]
 
 64x64, n_h = 400, 50 000 configurations and 5 000 held out. Chains of 1000 Gibbs steps start at random spins
 and at data. `--machines` names a directory with machines that were trained otherwise, such as cache/train of
-a run of the study `paper`: those of the recipe `paper` are scored on the same configurations.
+a run of the study `paper`: those of the recipe `paper` are scored on the same configurations. `--start` and
+`--updates` change the recipe.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 import thermorbm as tr
+from thermorbm.training import RECIPES
 
 SHAPE, N_HIDDEN, N_TRAIN, N_HELD_OUT, N_CHAINS, N_STEPS = (64, 64), 400, 50_000, 5_000, 200, 1000
 TEMPERATURES = [2.25, 1.0, 2.0, 2.5, 3.0, 3.5]
@@ -47,11 +51,11 @@ def row(name: str, seconds: str, machine: tr.RBM, held_out: tr.Dataset) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def compare(temperature: float, machines: Path | None) -> None:
+def compare(temperature: float, machines: Path | None, recipe: tr.Recipe) -> None:
     data = tr.sample(tr.Lattice(SHAPE), temperature=temperature, n_samples=N_TRAIN + N_HELD_OUT, seed=5)
     known, held_out = data[:N_TRAIN], data[N_TRAIN:]
     begin = time.process_time()
-    trained = tr.train(known, N_HIDDEN, "fast", seed=1, threads=1).rbm
+    trained = tr.train(known, N_HIDDEN, recipe, seed=1, threads=1).rbm
     seconds = f"{time.process_time() - begin:.0f}"
     assert isinstance(trained, tr.RBM)
     print(row("fast", seconds, trained, held_out), flush=True)
@@ -64,10 +68,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("temperatures", type=float, nargs="*", default=TEMPERATURES)
     parser.add_argument("--machines", type=Path)
+    parser.add_argument("--start", default="local")
+    parser.add_argument("--updates", type=int)
     arguments = parser.parse_args()
+    recipe = replace(RECIPES["fast"], start=arguments.start)
+    if arguments.updates is not None:
+        recipe = replace(recipe, epochs=1, least_updates=arguments.updates)
     print("| " + " | ".join(COLUMNS) + " |\n" + "|---" * len(COLUMNS) + "|")
     for temperature in arguments.temperatures:
-        compare(temperature, arguments.machines)
+        compare(temperature, arguments.machines, recipe)
 
 
 if __name__ == "__main__":

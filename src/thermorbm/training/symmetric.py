@@ -55,10 +55,6 @@ class SharedFilters:
     def refresh(self) -> None:
         """Nothing is held but the parameters."""
 
-    def tie(self, weights: torch.Tensor) -> torch.Tensor:
-        """Of each filter all images. (n_filters, *window) -> (n_filters * n_images, *window)."""
-        return weights.reshape(len(weights), -1)[:, self._images].reshape(-1, *self.window)
-
     def fold(self, slopes: torch.Tensor) -> torch.Tensor:
         """From slopes by all images to those by the filters that they are made of.
 
@@ -72,8 +68,9 @@ class SharedFilters:
 
     @property
     def all_filters(self) -> torch.Tensor:
-        """(n_filters * n_images, *window)."""
-        return self.tie(self.parameters["filters"])
+        """Of each filter all images, (n_filters * n_images, *window)."""
+        filters = self.parameters["filters"].flatten(1)
+        return filters[:, self._images].reshape(-1, *self.window)
 
     @property
     def all_biases(self) -> torch.Tensor:
