@@ -19,7 +19,7 @@ VERSIONS = {
     "measure": 1,
     "train": 2,
     "weights": 2,
-    "observe": 2,
+    "observe": 3,
     "partition": 2,
     "bracket": 2,
     "interactions": 2,

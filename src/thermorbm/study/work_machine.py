@@ -23,7 +23,8 @@ from thermorbm.study.work_data import split
 
 FILTERS_SHOWN = 5
 LAYERS_SHOWN = 5
-GENERATED = 2048
+GENERATED = 1024
+ENCODED_SAMPLES = 20_000  # training configurations of which visible energies and hidden layers are taken
 LIKELIHOOD_SAMPLES = {"train": 2000, "held_out": 5000}  # each flips every spin
 CHAIN_STEPS = 7  # of the paper's chain from a random hidden layer
 RELAXATION_STEPS = 16
@@ -121,7 +122,7 @@ def _scaled(estimate: Estimate, factor: float) -> Estimate:
 def _visible_energy(machine: Machine, data: Dataset, task: Task) -> Product:
     """Mean and variance of the visible energy, totals in nats, and of the paper's approximations to it."""
     parts = {
-        name: ob.visible_energies(machine, part)
+        name: ob.visible_energies(machine, part[:ENCODED_SAMPLES])
         for name, part in zip(("train", "held_out"), split(data), strict=True)
     }
     train = parts["train"]
@@ -139,7 +140,7 @@ def _mean_and_variance(energies: NDArray[np.float64]) -> Values:
 
 def _hidden(machine: Machine, data: Dataset, task: Task) -> Product:
     """The hidden magnetisation m_h, the sign rule of table 1, and some hidden layers as pictures."""
-    encoding = ob.hidden_encoding(machine, data, task.parameters["seed"])
+    encoding = ob.hidden_encoding(machine, data[:ENCODED_SAMPLES], task.parameters["seed"])
     found = ob.hidden_magnetization_histogram(encoding.magnetization, machine.n_hidden)
     shown = data.spins(0, LAYERS_SHOWN)
     layers = machine.sample_hidden(shown, task.parameters["seed"])
