@@ -1,6 +1,6 @@
 """Seconds per epoch of CD-5 at the paper's size, beside bare matrix products and other programs, in one run.
 
-    python -m benchmarks.training [--hidden 400,1600,2500] [--json]
+    python -m benchmarks.training [--hidden 400,1600,2500] [--tensorflow PYTHON] [--json]
 
 n_v = 4096, batch 128, 390 updates per epoch (50 000 configurations). Programs take turns, each in two ways
 that keep both cores busy: two single-threaded processes with a machine each ("two"), and one process with two
@@ -10,9 +10,11 @@ gemm       the 13 matrix products of an update in the precision that thermorbm u
 thermorbm  the `paper` recipe
 pytorch    the same update written plainly: float32, torch.bernoulli
 rbms       the package of that name, its own batch function with 5 Gibbs steps
-autodiff   the way of the paper's authors (github.com/Jing-DS/isingrbm) in PyTorch: visible energies are
-           differentiated by autograd for one parameter at a time, units drawn by NumPy's binomial on the
-           host, metrics taken on all data every epoch
+tensorflow the way of the paper's authors (github.com/Jing-DS/isingrbm) in the TensorFlow that they use, eager
+           like theirs: visible energies are differentiated for one parameter at a time, units drawn by
+           NumPy's binomial on the host, metrics taken on all data every epoch; run by the interpreter PYTHON
+           of an environment with thermorbm and tensorflow-cpu, which wants another h5py than rbms does
+autodiff   the same in PyTorch, with metrics that are spared the loop over configurations
 """
 
 import argparse
@@ -64,6 +66,68 @@ def rbms(n_hidden):
         batch = data[torch.randint(len(data), (BATCH,))], torch.ones(BATCH, 1)
         state["chains"], _ = fit_batch_pcd(batch, state["chains"], machine, STEPS, 1.0, centered=False)
         optimizer.step()
+
+    return update
+
+
+def tensorflow(n_hidden):
+    import numpy as np
+    import tensorflow as tf
+
+    threads = int(os.environ["OMP_NUM_THREADS"])
+    tf.config.threading.set_intra_op_parallelism_threads(threads)
+    tf.config.threading.set_inter_op_parallelism_threads(threads)
+    parameters = [
+        tf.Variable(tf.random.normal([n_hidden, N_VISIBLE], stddev=0.02)),
+        tf.Variable(tf.zeros([N_VISIBLE])),
+        tf.Variable(tf.zeros([n_hidden])),
+    ]
+    W, b, c = parameters
+    rng = np.random.RandomState(0)
+    data = rng.choice(np.array([-1, 1], dtype=np.int8), (4 * BATCH, N_VISIBLE))
+
+    def inputs(v):
+        return tf.matmul(v, tf.transpose(W)) + c
+
+    def energy(v):
+        down, up = tf.clip_by_value(-inputs(v), -50.0, 50), tf.clip_by_value(inputs(v), -50.0, 50)
+        return -tf.linalg.matvec(v, b) - tf.reduce_sum(tf.math.log(tf.exp(down) + tf.exp(up)), axis=1)
+
+    def probability(x):
+        return 1 / (1 + tf.exp(-tf.clip_by_value(2 * x, -250, 250)))
+
+    def draw(p):
+        return tf.Variable((rng.binomial(n=1, p=p, size=p.shape) - 0.5) * 2, dtype="float32")
+
+    def gradients(v):
+        with tf.GradientTape(persistent=True) as tape:
+            loss = tf.reduce_mean(energy(v))
+        return [tape.gradient(loss, parameter) for parameter in parameters]
+
+    def metrics(spins):
+        v = tf.Variable(spins, dtype="float32")
+        p = probability(tf.matmul(draw(probability(inputs(v))), W) + b)
+        is_up = v / 2 + 0.5
+        up, down = (tf.math.log(tf.clip_by_value(x, 1e-6, 1)) for x in (p, 1 - p))
+        tf.reduce_mean(is_up * up + (1 - is_up) * down)
+        flipped = []
+        for row in spins:
+            copy = row.copy()
+            copy[rng.randint(N_VISIBLE)] *= -1
+            flipped.append(copy)
+        difference = energy(tf.Variable(flipped, dtype="float32")) - energy(v)
+        np.log(probability(difference / 2).numpy()).mean()
+        tf.reduce_mean(energy(v)).numpy()
+
+    def update():
+        spins = data[rng.randint(len(data), size=BATCH)]
+        v = v0 = tf.Variable(spins, dtype="float32")
+        positive = gradients(v0)
+        for _ in range(STEPS):
+            v = draw(probability(tf.matmul(draw(probability(inputs(v))), W) + b))
+        for parameter, data_term, model_term in zip(parameters, positive, gradients(v), strict=True):
+            parameter.assign_sub(1e-4 * (data_term - model_term))
+        metrics(spins)  # once per configuration and epoch
 
     return update
 
@@ -129,10 +193,10 @@ def time_updates(program, n_hidden, threads):
     return epoch_seconds(makers[program](n_hidden), SECONDS)
 
 
-def both_cores(program, n_hidden, n_processes):
+def both_cores(program, n_hidden, n_processes, python):
     """Seconds per epoch and machine with `n_processes` processes on two cores."""
     threads = 2 // n_processes
-    command = [sys.executable, "-m", "benchmarks.training", "--one", program, str(n_hidden), str(threads)]
+    command = [python, "-m", "benchmarks.training", "--one", program, str(n_hidden), str(threads)]
     environment = os.environ | {"OMP_NUM_THREADS": str(threads)}
     processes = [
         subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) for _ in range(n_processes)
@@ -141,13 +205,16 @@ def both_cores(program, n_hidden, n_processes):
     return sum(seconds) / n_processes**2
 
 
-def measure(n_hidden):
-    """{program: {"two": seconds, "one": seconds}}, the better of two turns."""
+def measure(n_hidden, pythons):
+    """{program: {"two": seconds, "one": seconds}}, the better of two turns; pythons: by program."""
     turns = [
-        {p: {"two": both_cores(p, n_hidden, 2), "one": both_cores(p, n_hidden, 1)} for p in PROGRAMS}
+        {
+            p: {"two": both_cores(p, n_hidden, 2, x), "one": both_cores(p, n_hidden, 1, x)}
+            for p, x in pythons.items()
+        }
         for _ in range(TURNS)
     ]
-    return {p: {way: min(turn[p][way] for turn in turns) for way in ("two", "one")} for p in PROGRAMS}
+    return {p: {way: min(turn[p][way] for turn in turns) for way in ("two", "one")} for p in pythons}
 
 
 def show(n_hidden, seconds):
@@ -162,6 +229,7 @@ def show(n_hidden, seconds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--hidden", default="400,1600,2500")
+    parser.add_argument("--tensorflow", metavar="PYTHON", help="an interpreter that has it")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -169,7 +237,10 @@ def main():
         program, n_hidden, threads = options.one
         print(time_updates(program, int(n_hidden), int(threads)))
         return
-    results = {int(size): measure(int(size)) for size in options.hidden.split(",")}
+    pythons = dict.fromkeys(PROGRAMS, sys.executable)
+    if options.tensorflow:
+        pythons["tensorflow"] = options.tensorflow
+    results = {int(size): measure(int(size), pythons) for size in options.hidden.split(",")}
     if options.json:
         print(json.dumps(results, indent=2))
         return
