@@ -72,6 +72,14 @@ def test_reversal_cost(kind, parameters):
     np.testing.assert_allclose(cost, machine.visible_energy(-v) - machine.visible_energy(v), atol=1e-3)
 
 
+def test_reversal_is_free_without_biases(kind, parameters):
+    given, shape = parameters
+    unbiased = {name: value if name == "filters" else np.zeros_like(value) for name, value in given.items()}
+    layers = kind(unbiased, shape, CPU)
+    v = torch.from_numpy(spins(6, int(np.prod(shape)), 5))
+    assert torch.equal(layers.reversal_cost(v, layers.hidden_inputs(v)), torch.zeros(6))
+
+
 def test_parameters_count_after_refresh(parameters):
     given, shape = parameters
     layers = KernelFilters(given, shape, CPU)

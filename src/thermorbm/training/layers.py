@@ -53,6 +53,8 @@ class TensorLayers(Protocol):
 
 def reversal_cost(field: torch.Tensor, x: torch.Tensor, reversed_x: torch.Tensor) -> torch.Tensor:
     """Visible energy of -v minus that of v, 2 b.v - sum (ln cosh reversed_x - ln cosh x). -> (n,) float32."""
+    if not field.any() and torch.equal(reversed_x, -x):  # without biases both are alike
+        return torch.zeros_like(field, dtype=torch.float32)
     there, here = reversed_x.float().abs(), x.float().abs()
     change = there - here + torch.log1p(torch.exp(-2 * there)) - torch.log1p(torch.exp(-2 * here))
     return 2 * field - change.sum(1)

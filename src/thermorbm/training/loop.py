@@ -88,12 +88,12 @@ def train(
     `kernel`, by default 3, the same at every site of the data's periodic lattice. It has a "fast" of its own.
     point_group: each filter in all its turns and reflections, by default two.
     recipe: "fast", "paper" or a Recipe; `changes` set single fields of it, for example zero_bias=True.
-    epochs: passes over the data instead of the recipe's number. validation: held-out configurations, scored
-    beside the training data. precision: "auto", "fp32" or "bf16" for the matrix products. threads: cores for
-    torch, by default as many as torch would use. checkpoint: a file that is written at every record, and
-    continued from if there. progress(step) is called at every record, and about twice a second between them;
-    if it raises, the checkpoint is written first. Where torch.distributed has been started with several
-    ranks, all of them call this and share the work.
+    epochs: passes over the data instead of the recipe's number and least updates. validation: held-out
+    configurations, scored beside the training data. precision: "auto", "fp32" or "bf16" for the matrix
+    products. threads: cores for torch, by default as many as torch would use. checkpoint: a file that is
+    written at every record, and continued from if there. progress(step) is called at every record, and about
+    twice a second between them; if it raises, the checkpoint is written first. Where torch.distributed has
+    been started with several ranks, all of them call this and share the work.
     """
     if epochs is not None:
         changes |= {"epochs": epochs, "least_updates": 0}
