@@ -23,8 +23,8 @@ from thermorbm.training import RECIPES
 
 SHAPE, N_HIDDEN, N_TRAIN, N_HELD_OUT, N_CHAINS, N_STEPS = (64, 64), 400, 50_000, 5_000, 200, 1000
 TEMPERATURES = [2.25, 1.0, 2.0, 2.5, 3.0, 3.5]
-COLUMNS = ("T", "recipe", "s", "L~ / N", "e from random", "e from data", "e of data", "|m| from random",
-           "|m| from data", "|m| of data")  # fmt: skip
+COLUMNS = ("T", "recipe", "s", "L~ / N", "above fast", "e from random", "e from data", "e of data",
+           "|m| from random", "|m| from data", "|m| of data")  # fmt: skip
 
 
 def chain_averages(machine: tr.RBM, start: np.ndarray, lattice: tr.Lattice) -> tuple[float, float]:
@@ -38,17 +38,26 @@ def averages(v: np.ndarray, lattice: tr.Lattice) -> tuple[float, float]:
     return float(energies.mean()), float(np.abs(m).mean())
 
 
-def row(name: str, seconds: str, machine: tr.RBM, held_out: tr.Dataset) -> str:
-    lattice, v = held_out.lattice, held_out.spins()
+def scores(machine: tr.RBM, held_out: tr.Dataset) -> np.ndarray:
+    """L~ / N of each held-out configuration."""
+    return machine.pseudo_likelihood(held_out.spins()) / held_out.n_sites
+
+
+def row(name: str, seconds: str, machine: tr.RBM, held_out: tr.Dataset, beside: np.ndarray | None) -> str:
+    """beside: scores of another machine, to compare configuration by configuration."""
+    lattice, v, found = held_out.lattice, held_out.spins(), scores(machine, held_out)
     assert lattice is not None
-    scores = machine.pseudo_likelihood(v) / lattice.n_sites
     tossed = np.random.default_rng(1).choice(np.array([-1, 1], np.int8), (N_CHAINS, lattice.n_sites))
-    found = [chain_averages(machine, start, lattice) for start in (tossed, v[:N_CHAINS])]
-    found.append(averages(v, lattice))
-    cells = [f"{held_out.temperature:g}", name, seconds]
-    cells += [f"{scores.mean():.5f}({scores.std() / len(v) ** 0.5:.5f})"]
-    cells += [f"{e:.3f}" for e, _ in found] + [f"{m:.3f}" for _, m in found]
+    ends = [chain_averages(machine, start, lattice) for start in (tossed, v[:N_CHAINS])]
+    ends.append(averages(v, lattice))
+    cells = [f"{held_out.temperature:g}", name, seconds, with_error(found)]
+    cells += ["" if beside is None else with_error(found - beside)]
+    cells += [f"{e:.3f}" for e, _ in ends] + [f"{m:.3f}" for _, m in ends]
     return "| " + " | ".join(cells) + " |"
+
+
+def with_error(values: np.ndarray) -> str:
+    return f"{values.mean():.6f}({values.std() / len(values) ** 0.5:.6f})"
 
 
 def compare(temperature: float, machines: Path | None, recipe: tr.Recipe) -> None:
@@ -58,10 +67,11 @@ def compare(temperature: float, machines: Path | None, recipe: tr.Recipe) -> Non
     trained = tr.train(known, N_HIDDEN, recipe, seed=1, threads=1).rbm
     seconds = f"{time.process_time() - begin:.0f}"
     assert isinstance(trained, tr.RBM)
-    print(row("fast", seconds, trained, held_out), flush=True)
+    print(row("fast", seconds, trained, held_out, None), flush=True)
     if machines is not None:
+        beside = scores(trained, held_out)
         for file in sorted(machines.glob(f"2d-paper-recipe-T{temperature:g}-h{N_HIDDEN}-*.h5")):
-            print(row("paper, 100 epochs", "", tr.RBM.load(file), held_out), flush=True)
+            print(row("paper, 100 epochs", "", tr.RBM.load(file), held_out, beside), flush=True)
 
 
 def main() -> None:

@@ -51,6 +51,7 @@ def test_named_recipes_can_be_stored(name):
         ({"bias_rate": -1.0}, "bias_rate must be"),
         ({"reference_hidden": -1}, "reference_hidden must be a whole number >= 0"),
         ({"modes": -1}, "modes must be a whole number >= 0"),
+        ({"ordered_rate": 0.0}, "ordered_rate must be > 0, got 0.0"),
         ({"least_updates": -1}, "least_updates must be a whole number >= 0"),
         ({"momentum": 1.0}, r"momentum must be a number in \[0, 1\), got 1.0"),
         ({"momentum": -0.1}, "momentum must be"),
@@ -119,3 +120,15 @@ def test_large_machines_take_smaller_steps():
     assert [recipe.rate(30, 100, n) for n in (100, 400, 800, 2500)] == pytest.approx(
         [0.01, 0.01, 0.005, 0.0016]
     )
+
+
+def test_ordered_data_allow_larger_steps():
+    recipe = Recipe(**GOOD, ordered_rate=2.0)
+    assert recipe.rate(0, 100, 400, ordered=True) == pytest.approx(0.02)
+    assert recipe.rate(0, 100, 400) == pytest.approx(0.01)
+
+
+def test_fields_that_came_later_are_named_only_when_they_do_something():
+    assert {"start", "ordered_rate"}.isdisjoint(Recipe(**GOOD).to_dict())
+    stored = Recipe(**GOOD, start="local", ordered_rate=2.0).to_dict()
+    assert (stored["start"], stored["ordered_rate"]) == ("local", 2.0)

@@ -99,6 +99,14 @@ def test_the_start_is_glorot_normal():
     assert abs(W.var() / variance - 1) < 5 * np.sqrt(2 / W.size)  # variance of a Gaussian's sample variance
 
 
+@pytest.mark.parametrize(("share_up", "rate"), [(0.99, 0.02), (0.5, 0.01)])
+def test_ordered_data_are_noticed(share_up, rate):
+    spins = np.where(np.random.default_rng(1).random((200, 16)) < share_up, 1, -1)
+    recipe = Recipe("mine", learning_rate=0.01, epochs=1, ordered_rate=2.0)
+    history = train(Dataset.from_spins(spins), 4, recipe, **SMALL).history
+    assert history["rate"] == pytest.approx(rate)
+
+
 @pytest.mark.usefixtures("many_records")
 def test_history_and_progress(coins):
     steps = []

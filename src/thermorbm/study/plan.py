@@ -26,7 +26,7 @@ CRITICAL = {2: TC_2D, 3: TC_3D}
 NATURAL = 4
 # What is read off filters remembers where they started. So in studies dense machines start as the paper's do,
 # and take longer, unless changes say otherwise.
-FAST = {"start": "glorot", "epochs": 15, "least_updates": 3000}
+FAST = {"start": "glorot", "ordered_rate": 1.0, "epochs": 15, "least_updates": 3000}
 
 
 @dataclass(frozen=True, eq=False)

@@ -97,7 +97,7 @@ class ParallelTrainer(Trainer):
             torch.ones(1, device=start.device),
             n_fresh=len(start) / life if life else 0.0,
             fresh_until=self._fresh_until,
-            random_starts=self._random_starts,
+            random_starts=self._has_random_starts,
         )
         part.place(self._rank * (len(start) // self._n_ranks), len(start))
         return part

@@ -13,6 +13,7 @@ from thermorbm.errors import InputError, unknown_name
 OPTIMIZERS = ("sgd", "adam")
 SCHEDULES = ("constant", "cosine", "harmonic")
 STARTS = ("glorot", "local")
+_LATER = {"start": "glorot", "ordered_rate": 1.0}
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,8 @@ class Recipe:
     learning_rate: on the batch-mean gradient, at the start; for "cosine" it falls to `final_learning_rate` at
     the end, and for "harmonic" it stays until `persistent_from`, then one over it rises evenly, so that all
     later updates have about the same weight in the end. It is multiplied by min(1, reference_hidden /
-    n_hidden) if reference_hidden is not 0, and rises from 0 during the first `warm_up` updates, while chains
-    and machine get to know each other.
+    n_hidden) if reference_hidden is not 0, by `ordered_rate` where the data are ordered, and rises from 0
+    during the first `warm_up` updates, while chains and machine get to know each other.
     gibbs_steps: k of CD-k or PCD-k. persistent: PCD, chains go on from update to update; else CD, chains
     start at the data. n_chains: persistent chains, 0 for as many as the batch; the batch size over it must
     be a power of two. chain_life: updates after which a persistent chain starts anew, 0 for never; at data,
@@ -53,6 +54,7 @@ class Recipe:
     schedule: str = "constant"
     final_learning_rate: float = 0.0
     reference_hidden: int = 0
+    ordered_rate: float = 1.0
     warm_up: int = 0
     n_chains: int = 0
     chain_life: int = 0
@@ -91,6 +93,7 @@ class Recipe:
         for name, low, high in (
             ("learning_rate", 0.0, math.inf),
             ("final_learning_rate", 0.0, math.inf),
+            ("ordered_rate", 0.0, math.inf),
             ("momentum", 0.0, 1.0),
             ("hottest", 0.0, 1.0),
             ("tempered_from", 0.0, 1.0),
@@ -101,8 +104,9 @@ class Recipe:
             if not isinstance(value, Real) or not low <= float(value) < high:
                 raise InputError(name, value, f"a number in [{low:g}, {high:g})")
             object.__setattr__(self, name, float(value))
-        if self.learning_rate == 0:
-            raise InputError("learning_rate", self.learning_rate, "> 0")
+        for name in ("learning_rate", "ordered_rate"):
+            if getattr(self, name) == 0:
+                raise InputError(name, 0.0, "> 0")
         if self.optimizer not in OPTIMIZERS:
             raise unknown_name("optimizer", self.optimizer, OPTIMIZERS)
         if self.schedule not in SCHEDULES:
@@ -117,9 +121,10 @@ class Recipe:
         if self.n_replicas > 1 and not self.persistent:
             raise InputError("n_replicas", self.n_replicas, "1 unless chains are persistent")
 
-    def rate(self, update: int, n_updates: int, n_hidden: int) -> float:
-        """Learning rate of one update, counted from 0, of n_updates."""
+    def rate(self, update: int, n_updates: int, n_hidden: int, ordered: bool = False) -> float:
+        """Learning rate of one update, counted from 0, of n_updates. ordered: whether the data are."""
         scale = min(1.0, self.reference_hidden / n_hidden) if self.reference_hidden else 1.0
+        scale *= self.ordered_rate if ordered else 1.0
         scale *= min(1.0, (update + 1) / self.warm_up) if self.warm_up else 1.0
         if self.schedule == "constant":
             return scale * self.learning_rate
@@ -134,8 +139,8 @@ class Recipe:
         return 1 / self.learning_rate + falling * (1 / self.final_learning_rate - 1 / self.learning_rate)
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields but for Glorot's start, which results from before there was another do not name."""
-        return {key: value for key, value in asdict(self).items() if (key, value) != ("start", "glorot")}
+        """All fields, but not the later ones that do nothing: results from before them do not name them."""
+        return {key: value for key, value in asdict(self).items() if _LATER.get(key) != value}
 
 
 RECIPES = {
@@ -155,6 +160,7 @@ RECIPES = {
             schedule="cosine",
             final_learning_rate=1e-5,
             reference_hidden=400,
+            ordered_rate=2.0,
             warm_up=100,
             chain_life=256,
             random_starts=True,

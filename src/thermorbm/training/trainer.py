@@ -29,8 +29,9 @@ Arrays = dict[str, NDArray[Any]]
 
 # The part of the training during which chains start anew; then they settle.
 FRESH_UNTIL = 0.9
-# <|m|> of data above which no chain starts at random spins: a cold machine makes stripes of them, which last,
-# and to take them away the weights grow until nothing is excited any more.
+# <|m|> of ordered data. No chain starts at random spins there: a cold machine makes stripes of them, which
+# last, and to take them away the weights grow until nothing is excited any more. Nor is any mode near to
+# critical, so that the rate may be larger.
 ORDERED = 0.9
 
 
@@ -57,7 +58,8 @@ class Trainer:
         if recipe.modes:
             self.modes = StiffModes(data, recipe.modes, design.n_hidden, modes, device, dtype)
         self.natural = self._make_natural() if recipe.natural else None
-        self._random_starts = recipe.random_starts and mean_abs_magnetization(data) < ORDERED
+        self._is_ordered = mean_abs_magnetization(data) >= ORDERED
+        self._has_random_starts = recipe.random_starts and not self._is_ordered
         self.optimizer = self._make_optimizer()
         self.chains = self._make_chains()
 
@@ -94,7 +96,7 @@ class Trainer:
     @property
     def rate(self) -> float:
         """Learning rate of the next update."""
-        return self.recipe.rate(self.update, self.n_updates, self.design.n_hidden)
+        return self.recipe.rate(self.update, self.n_updates, self.design.n_hidden, self._is_ordered)
 
     @property
     def is_finite(self) -> bool:
@@ -171,7 +173,7 @@ class Trainer:
             round(recipe.tempered_from * self.n_updates),
             recipe.chain_life,
             self._fresh_until,
-            self._random_starts,
+            self._has_random_starts,
         )
         if not isinstance(self.layers, SharedFilters):
             return persistent
