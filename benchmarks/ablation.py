@@ -2,8 +2,8 @@
 
     python -m benchmarks.ablation [--temperature 2.25] [--updates 2000] [--hidden 400] [--json]
 
-64 x 64, 50 000 configurations and 5 000 held-out ones, one thread. Seconds are
-CPU time, and serve for comparison within the table.
+64 x 64, 50 000 configurations and 5 000 held-out ones, one thread. Seconds are CPU time, and
+serve for comparison within the table.
 """
 
 import argparse

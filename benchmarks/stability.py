@@ -25,8 +25,6 @@ def datasets(temperatures: list[float]) -> tuple[tr.Dataset, tr.Dataset]:
     """Configurations of all these temperatures, and held-out ones."""
     n = N_TRAIN + N_HELD_OUT
     data = [tr.sample(LATTICE, temperature=T, n_samples=n, seed=5 + i) for i, T in enumerate(temperatures)]
-    if len(data) == 1:
-        return data[0][:N_TRAIN], data[0][N_TRAIN:]
     held_out = tr.Dataset.concatenate([item[N_TRAIN : N_TRAIN + N_HELD_OUT // len(data)] for item in data])
     return tr.Dataset.concatenate([item[:N_TRAIN] for item in data]), held_out
 

@@ -24,8 +24,8 @@ STEPS = (2.0 / TC_2D, 2.5 / TC_2D)
 CRITICAL = {2: TC_2D, 3: TC_3D}
 # Of symmetric machines alone: raised by one when they learn otherwise, so that dense ones are not made anew.
 NATURAL = 4
-# What is read off filters remembers where they started. So in studies dense machines start as the paper's do,
-# and take longer, unless changes say otherwise.
+# What is read off filters remembers where they started, and is compared between temperatures. So in studies
+# dense machines start as the paper's do, at one rate, and take longer, unless changes say otherwise.
 FAST = {"start": "glorot", "ordered_rate": 1.0, "epochs": 15, "least_updates": 3000}
 
 
