@@ -28,6 +28,7 @@ from reproduction_tables import (
 
 from thermorbm.report.critical import table_2
 from thermorbm.report.labels import short, with_error
+from thermorbm.report.run import look, observation
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reproduction.md"
@@ -118,18 +119,25 @@ def figures(study: Study, prefixes: Sequence[str], place: Path) -> str:
 
 
 def deviations(study: Study, words: Sequence[dict]) -> str:
-    known = {item["claim"]: fill(study, item["text"]) for item in words}
-    rows = [
-        [row["part"], row["claim"], row["family"], row["measured"], known.get(row["id"], "not explained")]
-        for row in study.claims
-        if row["verdict"] == "does not hold"
-    ]
+    """Every claim that fails, and why: in words for its family, else in those for any."""
+    known = {(item["claim"], item.get("family", "")): fill(study, item["text"]) for item in words}
+    rows = []
+    for row in study.claims:
+        if row["verdict"] == "does not hold":
+            anywhere = known.get((row["id"], ""), "not explained")
+            why = known.get((row["id"], row["family"]), anywhere)
+            rows.append([row["part"], row["claim"], row["family"], row["measured"], why])
     return grid(["part", "claim", "data", "measured", "why"], rows) if rows else "None."
 
 
 def fill(study: Study, text: str) -> str:
-    """Replaces {measured:CLAIM:FAMILY} and {tc:FAMILY:GROUP:SIZE:INDICATOR} by what was found."""
-    finders: dict[str, Callable[..., str]] = {"measured": measured, "tc": critical_temperature}
+    """Replaces {measured:CLAIM:FAMILY}, {tc:FAMILY:GROUP:SIZE:INDICATOR} and
+    {machine:FAMILY:GROUP:SIZE:VALUE:KEY.KEY} by what was found."""
+    finders: dict[str, Callable[..., str]] = {
+        "measured": measured,
+        "tc": critical_temperature,
+        "machine": machine_value,
+    }
 
     def found(match: re.Match[str]) -> str:
         kind, *keys = match[1].split(":")
@@ -149,6 +157,17 @@ def critical_temperature(study: Study, family: str, group: str, size: str, indic
             place = (item["name"], row["group"], str(row["n_hidden"]), row["indicator"])
             if place == (family, group, size, indicator) and row["estimate"] is not None:
                 return with_error(row["estimate"]["value"], row["estimate"]["error"])
+    return UNKNOWN
+
+
+def machine_value(study: Study, family: str, group: str, size: str, value: str, keys: str) -> str:
+    """One number of a machine's record, or of its "observation" of the data at its own value."""
+    for item in study.results["families"]:
+        for row in item["machines"]:
+            place = (item["name"], row["group"], str(row["n_hidden"]), str(row["value"]))
+            if place == (family, group, size, value):
+                number = look({**row, "observation": observation(row)}, *keys.split("."))
+                return UNKNOWN if number is None else short(number, 3)
     return UNKNOWN
 
 

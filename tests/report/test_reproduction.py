@@ -76,6 +76,21 @@ def test_words_may_name_what_was_measured(reproduction, example):
     filled = reproduction.fill(study, "a {measured:permutation:2d} b {measured:none:2d} {tc:2d:none:4:x}")
     expected = next(row["measured"] for row in study.claims if row["id"] == "permutation")
     assert filled == f"a {expected} b not measured not measured"
+    row = study.results["families"][0]["machines"][0]
+    name = f"machine:2d:{row['group']}:{row['n_hidden']}:{row['value']}"
+    filled = reproduction.fill(study, f"{{{name}:weights.W.variance}} {{{name}:none.x}}")
+    assert filled == f"{row['weights']['W']['variance']:.3g} not measured"
+
+
+def test_words_for_a_family_go_before_words_for_any(reproduction, example):
+    study = reproduction.read_study(example)
+    kept = [row for row in study.claims if row["id"] == "w-variance"]
+    for row, family in zip(kept, ("2d", "3d"), strict=True):
+        row.update(family=family, verdict="does not hold")
+    study.claims[:] = kept
+    words = [{"claim": "w-variance", "text": "any"}, {"claim": "w-variance", "family": "3d", "text": "own"}]
+    lines = reproduction.deviations(study, words).splitlines()
+    assert [line.split(" | ")[-1] for line in lines[-2:]] == ["any |", "own |"]
 
 
 def test_usage(reproduction):
