@@ -37,7 +37,7 @@ def hidden_means(seed=2, n_hidden=N_HIDDEN):
 
 
 def stiff_modes(spins, n_modes=MODES, n_hidden=N_HIDDEN):
-    return StiffModes(Dataset.from_spins(spins), n_modes, n_hidden, SeedSequence(3), CPU, torch.float32)
+    return StiffModes(Dataset.from_spins(spins), n_modes, n_hidden, SeedSequence(3), CPU)
 
 
 def layers(n_hidden=N_HIDDEN, seed=4):
@@ -106,6 +106,20 @@ def test_frozen_order_is_not_softened():
     signs = np.random.default_rng(6).choice([-1, 1], (200, 1))
     v, _ = softened_at(stiff_modes(signs * np.ones(N_VISIBLE)), hidden_means())
     np.testing.assert_array_equal(v, layers()[0])
+
+
+def test_rounding_does_not_hide_what_is_left(monkeypatch):
+    """Of 2500 hidden units that agree 4 % are left: chains that are less ordered must still show it."""
+    monkeypatch.setattr(room, "HIDDEN_LIMIT", 4.0)
+    n_hidden, rng = 2500, np.random.default_rng(7)
+    signs = torch.tensor(rng.choice([-1.0, 1.0], n_hidden), dtype=torch.float32)
+    modes = stiff_modes(np.ones((8, N_VISIBLE)), n_hidden=n_hidden)
+    modes.look(0.9962 * signs.repeat(BATCH, 1), 0)
+    v = torch.ones(1, N_VISIBLE)
+    for chain in np.linspace(0.990, 0.9962, 12):
+        exact = modes.soften(v, chain * signs[None])[1]
+        rounded = modes.soften(v.bfloat16(), (chain * signs[None]).bfloat16())[1].float()
+        assert float(rounded @ signs) == pytest.approx(float(exact @ signs), rel=0.005)
 
 
 @pytest.mark.parametrize("n_rows", [2, 5, 300])

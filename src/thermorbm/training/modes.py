@@ -10,6 +10,10 @@ layer; the rows v and h are scaled before their product is taken, which is cheap
 This is half of what a Newton step would do on a logarithmic scale; the full correction makes the order itself
 grow too slowly. The limits were found by trial at n_v = 4096, n_h = 400; without ordering no eigenvalue
 reaches them.
+
+Softening is done in float32 whatever the type of the rows: of an ordered layer of n units sqrt(limit / n) is
+left, a few per cent, and rounding to bfloat16 on the way differs between data and chains by as much, so that
+both could cancel while the machine was still far from the data.
 """
 
 from __future__ import annotations
@@ -45,13 +49,10 @@ class StiffModes:
         n_hidden: int,
         seed: SeedSequence,
         device: torch.device,
-        dtype: torch.dtype,
     ) -> None:
-        """dtype: of the rows that will be softened."""
         rows = np.sort(default_rng(seed).permutation(len(data))[:_SAMPLES])
         spins = torch.from_numpy(data.select(rows).spins(0, len(rows)).astype(np.float32)).to(device)
-        self._dtype = dtype
-        self._visible = _used(*stiff_part(spins, n_modes, VISIBLE_LIMIT, frozen=True), dtype)
+        self._visible = _used(*stiff_part(spins, n_modes, VISIBLE_LIMIT, frozen=True))
         empty = torch.zeros(n_hidden, max(1, n_modes // 2), device=device)
         self.state: Parameters = {"hidden": empty, "hidden_part": empty.clone()}
         self.refresh()
@@ -67,25 +68,26 @@ class StiffModes:
 
     def refresh(self) -> None:
         """Makes the hidden directions ready for use."""
-        self._hidden = _used(self.state["hidden"], self.state["hidden_part"], self._dtype)
+        self._hidden = _used(self.state["hidden"], self.state["hidden_part"])
 
     def soften(self, v: torch.Tensor, h: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Rows of both layers, smaller along the stiff directions; shapes and type as they came."""
         return _without(v, *self._visible), _without(h, *self._hidden)
 
 
-def _used(directions: torch.Tensor, part: torch.Tensor, dtype: torch.dtype) -> Directions:
+def _used(directions: torch.Tensor, part: torch.Tensor) -> Directions:
     """Only the directions along which something is taken away: above T_c there may be none."""
     used = part.any(0)
-    return directions[:, used].t().to(dtype), part[:, used].t().to(dtype)
+    return directions[:, used].t().contiguous(), part[:, used].t().contiguous()
 
 
 def _without(rows: torch.Tensor, directions: torch.Tensor, part: torch.Tensor) -> torch.Tensor:
     """rows (1 - P), P = directions^T part."""
     if not len(part):
         return rows
-    along = directions @ rows.t()  # twice as quick as rows @ directions^T, which is as narrow
-    return torch.addmm(rows, along.t(), part, alpha=-1)
+    wide = rows.float()
+    along = directions @ wide.t()  # twice as quick as rows @ directions^T, which is as narrow
+    return torch.addmm(wide, along.t(), part, alpha=-1).to(rows.dtype)
 
 
 def stiff_part(

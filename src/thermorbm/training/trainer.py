@@ -56,7 +56,7 @@ class Trainer:
         self.n_updates = max(recipe.epochs * self.batches.per_epoch, recipe.least_updates)
         self.modes = None
         if recipe.modes:
-            self.modes = StiffModes(data, recipe.modes, design.n_hidden, modes, device, dtype)
+            self.modes = StiffModes(data, recipe.modes, design.n_hidden, modes, device)
         self.natural = self._make_natural() if recipe.natural else None
         self._is_ordered = mean_abs_magnetization(data) >= ORDERED
         self._has_random_starts = recipe.random_starts and not self._is_ordered
