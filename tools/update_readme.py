@@ -1,4 +1,4 @@
-"""Puts the T_c table and the pictures of a finished run of `desk` into README.md and docs/.
+"""Puts the T_c table and the overview of a finished run of `desk` into README.md and docs/.
 
 make run
 .venv/bin/python tools/update_readme.py runs/desk
@@ -17,7 +17,7 @@ from thermorbm.report.run import read_run
 ROOT = Path(__file__).parents[1]
 # In the report, but not news to a newcomer: nearly the same as the row above it.
 LEFT_OUT = ("zero_bias_energy_variance_per_spin",)
-PICTURES = {"overview": "overview.png", "symmetric-entropy-2d": "symmetric.png"}
+PICTURE = "overview.png"
 BEGIN, END = "<!-- T_c table: tools/update_readme.py -->", "<!-- end of the T_c table -->"
 HEAD = "| | indicator | machines | T_c | target | off target | off T_c = ∞ |\n|---|---|---|---|---|---|---|\n"
 
@@ -54,10 +54,9 @@ def main(path: Path) -> None:
     if n != 1:
         sys.exit(f"README.md has no place for the table, between {BEGIN!r} and {END!r}")
     readme.write_text(text, encoding="utf-8")
-    for name, target in PICTURES.items():
-        with Image.open(path / "figures" / f"{name}.png") as picture:
-            few = picture.convert("RGB").quantize(64, dither=Image.Dither.NONE)
-            few.save(ROOT / "docs" / target, optimize=True)
+    with Image.open(path / "figures" / PICTURE) as picture:
+        few = picture.convert("RGB").quantize(64, dither=Image.Dither.NONE)
+        few.save(ROOT / "docs" / PICTURE, optimize=True)
 
 
 if __name__ == "__main__":
