@@ -70,6 +70,29 @@ def test_the_paper_grid_does_not_resolve_a_sharp_peak():
     assert estimators.peak(PAPER, wide, np.full(len(PAPER), 0.01)).resolved
 
 
+@pytest.mark.parametrize("height", [420, 1000])
+def test_a_lone_point_far_above_the_rest_holds_the_peak_between_its_neighbours(height):
+    """Smooth curves take it for noise; the interval is 68 % of the room nearer to it than to them."""
+    grid = np.r_[PAPER[PAPER <= 2.25], PAPER[PAPER > 2.25] + 0.25]
+    plateau = 70 / (1 + np.exp((grid - 1.6) / 0.1)) + 0.5
+    values = np.where(grid == 2.25, height, plateau)
+    found = estimators.peak(grid, values, np.maximum(0.05 * values, 0.3))
+    assert not found.at_edge
+    assert not found.resolved
+    room = (2.125, 2.5)
+    assert found.temperature.value == pytest.approx(np.mean(room))
+    assert found.temperature.error == pytest.approx(0.6827 * np.ptp(room) / 2, rel=1e-3)
+    assert (found.lower, found.upper) == pytest.approx((2.3125 - 0.1280, 2.3125 + 0.1280), abs=1e-4)
+
+
+def test_scatter_far_beyond_its_errors_is_no_lone_peak():
+    rng = np.random.default_rng(8)
+    t = np.arange(1.0, 4.01, 0.25)
+    for _ in range(20):
+        values = 10 - t**2 + 0.5 * rng.standard_normal(len(t))
+        assert estimators.peak(t, values, np.full(len(t), 0.01)).temperature.value < 2
+
+
 def test_scale_and_offset_of_the_curve_do_not_matter():
     rng = np.random.default_rng(5)
     values = np.exp(-(((FINE - 2.3) / 0.3) ** 2)) + 0.01 * rng.standard_normal(len(FINE))

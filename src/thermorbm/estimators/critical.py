@@ -3,13 +3,15 @@
 Many smooth curves are drawn through the points (see `smoothing`); each has its own maximum, and the spread of
 these maxima is the uncertainty. Curves with a white fourth derivative are used where the peak is resolved,
 and rougher ones, with a white third derivative, where at most one point lies in its upper half: then little
-is known about the shape between the points, and the interval grows to say so.
+is known about the shape between the points, and the interval grows to say so. Where no smooth curve follows
+the largest point, which stands alone far above its neighbours, the peak is nearer to it than to them: no
+more is said.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +30,7 @@ Array = NDArray[np.float64]
 
 _EDGE_SHARE = 0.16  # of the maxima at an end of the grid, beyond which there is no peak to speak of
 _SMOOTH, _ROUGH = 4, 3
+_LONE = 3.0  # times the noise by which a lone point is above its neighbours
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +55,9 @@ def peak(
     temperatures: ArrayLike, values: ArrayLike, errors: ArrayLike, n_draws: int = 400, seed: int = 0
 ) -> CriticalPoint:
     """Maximum of X(T), for an indicator such as a variance or a correlation."""
-    return _locate(Points(temperatures, values, errors), lambda draws: draws.values, n_draws, seed)
+    points = Points(temperatures, values, errors)
+    found = _locate(points, lambda draws: draws.values, n_draws, seed)
+    return _around_lone_point(points, found) if _top_stands_alone(points, found) else found
 
 
 def steepest(
@@ -91,6 +96,39 @@ def _locate(
         resolved,
         fitted_curve(draws.temperatures, indicator),
         fitted_curve(draws.temperatures, draws.values),
+    )
+
+
+def _top_stands_alone(points: Points, found: CriticalPoint) -> bool:
+    """Whether the curve misses the largest value, not at an end, which is too far up to be noise.
+
+    Too far up: above the line between its neighbours by three times its error, and by three times what any
+    other point, these neighbours apart, is off the line between its own.
+    """
+    top, last = int(np.argmax(points.values)), len(points.values) - 1
+    if top in (0, last):
+        return False
+    t, x = points.temperatures, points.values
+    here = np.interp(t[top], found.fit.temperatures, found.fit.values)
+    share = (t[1:-1] - t[:-2]) / (t[2:] - t[:-2])
+    off = x[1:-1] - (1 - share) * x[:-2] - share * x[2:]
+    others = np.delete(np.abs(off), slice(max(top - 2, 0), top + 1))
+    missed = found.at_edge or x[top] - here > _LONE * points.errors[top]
+    return missed and bool(off[top - 1] > _LONE * max(points.errors[top], others.max(initial=0.0)))
+
+
+def _around_lone_point(points: Points, found: CriticalPoint) -> CriticalPoint:
+    """The peak anywhere between the middles of the intervals on both sides of the largest value."""
+    top = int(np.argmax(points.values))
+    left, right = (points.temperatures[top - 1 : top + 1] + points.temperatures[top : top + 2]) / 2
+    low, middle, high = (float(left + share * (right - left)) for share in ONE_SIGMA)
+    return replace(
+        found,
+        temperature=Estimate(middle, (high - low) / 2),
+        lower=low,
+        upper=high,
+        at_edge=False,
+        resolved=False,
     )
 
 

@@ -23,7 +23,7 @@ VERSIONS = {
     "partition": 2,
     "bracket": 2,
     "interactions": 2,
-    "estimate": 3,
+    "estimate": 4,
 }
 # What a kind makes beside its reduced result: configurations, or a machine. They lie in the cache.
 LARGE = {"sample": "dataset", "import": "dataset", "train": "machine"}
