@@ -20,6 +20,7 @@ from reproduction_tables import (
     grid,
     machines,
     markdown,
+    per_machine,
     read_study,
     recipes,
     symmetric,
@@ -56,7 +57,8 @@ def page(study: Study, plus: Study | None, words: dict, place: Path) -> str:
             else ["## Beyond the paper\n\n" + figures(plus, ["extrapolation"], place), beyond(plus)]
         ),
         "## Timings\n\n" + timings(study),
-        *([] if plus is None else ["### Of the finer grids\n\n" + timings(plus)]),
+        per_machine(study),
+        *([] if plus is None else ["### Of the finer grids\n\n" + timings(plus), per_machine(plus)]),
     ]
     return "\n\n".join(text.strip() for text in parts) + "\n"
 

@@ -1,6 +1,7 @@
 """Tables of docs/reproduction.md from published results."""
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from thermorbm.report.run import Run, read_run
 from thermorbm.report.tables import Table
 
 Row = dict[str, str]
+
+PER_MACHINE = ("train", "weights", "observe", "partition", "bracket")
 
 
 @dataclass(frozen=True)
@@ -168,6 +171,24 @@ def timings(study: Study) -> str:
     rows.append(["all", str(sum(count.values())), short(known["cpu_seconds"]), short(sum(wall.values()))])
     machine = f"{known['processor']}, {known['platform']}, one core per task."
     return machine + "\n\n" + grid(["stage", "tasks", "CPU seconds", "seconds in tasks"], rows)
+
+
+def per_machine(study: Study) -> str:
+    """Mean CPU seconds of the families' own machines by kind of task and size."""
+    known = study.results["timings"]["tasks"]
+    spent: dict[tuple[str, int], list[float]] = {}
+    for family in study.results["families"]:
+        pattern = re.compile(rf"(\w+)/{re.escape(family['name'])}-T[0-9.]+-h([0-9]+)-(?:s[0-9]+-)?[0-9a-f]+")
+        for task_id, timing in known.items():
+            if found := pattern.fullmatch(task_id):
+                spent.setdefault((found[1], int(found[2])), []).append(timing["cpu_seconds"])
+    sizes = sorted({size for _, size in spent})
+    rows = [[kind, *(_mean(spent.get((kind, size), [])) for size in sizes)] for kind in PER_MACHINE]
+    return grid(["CPU seconds per machine", *(f"n_h = {size}" for size in sizes)], rows)
+
+
+def _mean(seconds: list[float]) -> str:
+    return short(sum(seconds) / len(seconds), 3) if seconds else "–"
 
 
 def _value(row: Row, name: str) -> str:

@@ -68,6 +68,8 @@ ROLES = {
 
 
 SHORT_ROLES = {"main": "", "union": "all T", "union-proportions": "other prop."}
+PLAIN_ROLES = ("data", "main", "symmetric")
+FOREST_TITLES = {True: plain("machines of one temperature"), False: plain("variants")}
 OWN_TARGET, OFF_SCALE = plain("own target on this lattice"), plain("beyond the scale, see the table")
 WIDEST = 0.2  # of T_c
 
@@ -181,25 +183,28 @@ def _row(point: CriticalPoint) -> list[Cell]:
 
 
 def forest(family: Family) -> Chart:
-    """Every estimate with its error and its target, one below the other."""
-    points = critical_points(family, shown=True)
+    """Every estimate with its error and its target, one below the other; variants of machines apart."""
+    points = [point for point in critical_points(family, shown=True) if point.problem is None]
     if not points:
         raise Missing("no critical temperatures were estimated")
-    panel = _forest_panel(family, points)
-    figure = draw_panels([panel], columns=1, height=0.9 + 0.17 * len(points))
-    figure.set_figwidth(6.0)
+    plain_ones = [point for point in points if point.role in PLAIN_ROLES]
+    parts = [part for part in (plain_ones, [p for p in points if p not in plain_ones]) if part]
+    panels = [_forest_panel(family, part) for part in parts]
+    figure = draw_panels(panels, columns=len(panels), height=0.9 + 0.17 * max(len(part) for part in parts))
+    figure.set_figwidth(6.0 if len(panels) == 1 else 9.0)
     caption = Markup(
         "Dots: {} by each indicator with one standard error; the number behind an indicator is {}. Bars: "
         "where that indicator peaks on this finite lattice, the exact heat capacity's peak or that of the "
         "susceptibility of the data. {}"
     ).format(critical_symbol(family.run).markup, N_HIDDEN.markup, Markup(" ").join(_extremes(points)))
-    return Chart(f"critical-{family.name}", "Tab. 2", panel.title, caption, figure, (panel,))
+    title = "Critical temperature: " + name_of(family)
+    return Chart(f"critical-{family.name}", "Tab. 2", title, caption, figure, tuple(panels))
 
 
 def _forest_panel(family: Family, points: list[CriticalPoint]) -> Panel:
     rows = tuple(p.label if p.role == "data" else p.label + f", {p.short_machines}" for p in points)
     y = -np.arange(len(points), dtype=np.float64)
-    values = np.array([np.nan if p.problem else p.value for p in points])
+    values = np.array([p.value for p in points])
     errors = np.array([p.error for p in points])
     targets = np.array([np.nan if p.target is None else p.target for p in points])
     limits = _limits(family, values, targets)
@@ -215,7 +220,7 @@ def _forest_panel(family: Family, points: list[CriticalPoint]) -> Panel:
         ends = np.where(below, low, high)[~inside]
         shown.append(series(OFF_SCALE, ends, y[~inside], colour=PURPLE, marker="x", dash=None))
     marks = () if family.critical is None else ((family.critical, TC + ", infinite lattice"),)
-    title = "Critical temperature: " + name_of(family)
+    title = FOREST_TITLES[points[0].role in PLAIN_ROLES]
     return Panel(title, control_label(family.run), plain(""), tuple(shown), marks, x_range=limits, rows=rows)
 
 
@@ -233,7 +238,7 @@ def _limits(family: Family, values: Floats, targets: Floats) -> tuple[float, flo
 
 def _extremes(points: list[CriticalPoint]) -> list[Markup]:
     """The machines' estimate furthest from its target, and the one nearest to the infinite lattice."""
-    machines = [p for p in points if p.role != "data" and p.distance is not None and p.problem is None]
+    machines = [p for p in points if p.role != "data" and p.distance is not None]
     if not machines:
         return []
     worst = max(machines, key=lambda p: abs(p.distance or 0))

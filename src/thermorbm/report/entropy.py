@@ -42,8 +42,8 @@ def _chart(found: list[Column], index: int) -> Chart:
     caption = Markup(
         "Pseudo-likelihood {} of held-out configurations, entropy {} and pseudo-entropy {}, all per spin, "
         "against {}, for each {}. Dashed: fits near the transition. A perfect machine would lie "
-        "on {}, not on {}. {}, where it was computed, is the upper edge of the entropy bracket {} ≤ {} ≤ {}: "
-        "it needs held-out configurations alone."
+        "on {}, not on {}. {}, where it was computed, is the upper edge of the entropy bracket {} ≤ {} ≤ {} "
+        "from the largest machine: it needs held-out configurations alone."
     ).format(
         PSEUDO_LIKELIHOOD.markup, ENTROPY.markup, PSEUDO_ENTROPY.markup,
         control_symbol(found[0].family.run).markup, N_HIDDEN.markup,
@@ -62,7 +62,7 @@ def _panel(column: Column) -> Panel:
     family = column.family
     found = [*entropy_series(family), *pseudo_entropy_series(family)]
     found += per_size(column, "pseudo_likelihood_per_spin", dash=None)
-    found += upper_edges(column)
+    found += upper_edges(column)[-1:]
     for index, item in enumerate(column.items):
         found += smooth_series(family, item, "pseudo_likelihood_per_spin", "fit", index)
     label = plain("nats per spin")
