@@ -143,6 +143,7 @@ def beyond(plus: Study) -> str:
         [
             family["name"],
             row["indicator"],
+            row["group"],
             str(row["n_hidden"]),
             with_error(row["estimate"]["value"], row["estimate"]["error"]),
             "–" if row["target"] is None else f"{row['target']['value']:.4f}",
@@ -152,7 +153,7 @@ def beyond(plus: Study) -> str:
         for row in family["critical_temperatures"]
         if row["estimate"] is not None and row["problem"] is None and row["group"] is not None
     ]
-    table = grid(["data", "indicator", "n_h", "T_c", "own target", "off target"], rows)
+    table = grid(["data", "indicator", "group", "n_h", "T_c", "own target", "off target"], rows)
     return "\n\n".join([*texts, "Every indicator on every lattice, errors over seeds:", table])
 
 

@@ -12,16 +12,17 @@ from thermorbm.report.critical import indicator_label
 from thermorbm.report.labels import TC, Label, control_label, percent, plain, with_error
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.run import Missing, Run, Values, estimate
-from thermorbm.report.style import GREY, colour, marker
+from thermorbm.report.style import COLOURS, GREY, colour, marker
 from thermorbm.report.tables import Cell, Table
 
-KINDS = {"heat_capacity": "peaks like the heat capacity", "susceptibility": "peaks like the susceptibility"}
+GROUPS = {None: "configurations", "main": "dense machines"}
+WORST_FIT = 6.63  # chi-squared per degree of freedom, beyond which the points lie on no such curve (p = 0.01)
 INVERSE_SIDE = Label(r"$L^{-1/\nu}$", "<i>L</i><sup>−1/ν</sup>")
 N_CURVE = 40
 
 
 def figures(run: Run) -> list[Chart]:
-    """One figure for each set of lattices: peaks against L^(-1/nu), those of a kind in one panel."""
+    """One figure for each set of lattices: peaks against L^(-1/nu), those of alike machines in one panel."""
     found = [_figure(run, item) for item in run.results.get("extrapolations", [])]
     if not found:
         raise Missing("the study has no lattices of several sides to be joined")
@@ -34,12 +35,14 @@ def extrapolation_tables(run: Run) -> list[Table]:
 
 def _figure(run: Run, item: Values) -> Chart:
     panels = []
-    for kind, words in KINDS.items():
-        rows = [row for row in item["rows"] if row["kind"] == kind and row["estimate"] is not None]
-        curves = [curve for index, row in enumerate(rows) for curve in _curves(item, row, index)]
-        if curves:
-            known = [_infinite(item)] if item["infinite"] else []
-            panels.append(Panel(plain(words), INVERSE_SIDE, control_label(run), (*known, *curves)))
+    found = [row for row in item["rows"] if row["estimate"] is not None]
+    looks = list(dict.fromkeys(row["indicator"] for row in found))
+    for group in dict.fromkeys(row["group"] for row in found):
+        rows = [row for row in found if row["group"] == group]
+        curves = [curve for row in rows for curve in _curves(item, row, looks.index(row["indicator"]))]
+        known = [_infinite(item)] if item["infinite"] else []
+        title = plain(GROUPS.get(group, f"machines: {group}"))
+        panels.append(Panel(title, INVERSE_SIDE, control_label(run), (*known, *curves)))
     caption = Markup(
         "Peaks on lattices of side {} with errors over seeds, and the fits {} + <i>a x</i> + <i>c x</i>² in "
         "<i>x</i> = {} with ν = {:g}. At <i>x</i> = 0: {} of the infinite lattice by each indicator. {}"
@@ -52,9 +55,8 @@ def _figure(run: Run, item: Values) -> Chart:
         best_indicators(item),
     )
     title = plain(f"The infinite lattice: {item['name']}")
-    return curves_chart(
-        f"extrapolation-{item['name']}", "Beyond", title, caption, panels, columns=1, height=3.0
-    )
+    name, n_columns = f"extrapolation-{item['name']}", min(2, len(panels))
+    return curves_chart(name, "Beyond", title, caption, panels, columns=n_columns, height=2.8)
 
 
 def _curves(item: Values, row: Values, index: int) -> list[Series]:
@@ -66,7 +68,7 @@ def _curves(item: Values, row: Values, index: int) -> list[Series]:
     fine = np.linspace(0, 1.05 * x.max(), N_CURVE)
     fit = row["estimate"]["value"] + (row["slope"]["value"] + row["curvature"]["value"] * fine) * fine
     name, look = indicator_label(row["indicator"], row["feature"]), {"colour": colour(index)}
-    dots: dict[str, Any] = {**look, "marker": marker(index), "dash": None}
+    dots: dict[str, Any] = {**look, "marker": marker(index + index // len(COLOURS)), "dash": None}
     where, found = [place for place, _ in points], [point for _, point in points]
     return [
         series(name, fine, fit, width=0.7, listed=False, **look),
@@ -80,8 +82,9 @@ def _infinite(item: Values) -> Series:
 
 
 def best_indicators(item: Values) -> Markup:
-    """Of the machines' indicators, the one with the smallest error, and the one that ends nearest to T_c."""
+    """Of the machines' indicators whose fit holds: that with the smallest error, and the nearest to T_c."""
     rows = [row for row in item["rows"] if row["group"] is not None and row["estimate"] is not None]
+    rows = [row for row in rows if row["chi_squared"] < WORST_FIT * row["n_degrees"]]
     if not rows or not item["infinite"]:
         return Markup("")
     told = []
@@ -90,11 +93,16 @@ def best_indicators(item: Values) -> Markup:
         ("nearest to the known value is", lambda row: abs(row["relative_to_infinite"])),
     ):
         best = min(rows, key=key)
-        label = indicator_label(best["indicator"], best["feature"]).markup
         value = with_error(best["estimate"]["value"], best["estimate"]["error"])
         off = percent(best["relative_to_infinite"], signed=True)
-        told.append(Markup("{} {}, {} ({})").format(words, label, value, off))
+        told.append(Markup("{} {}, {} ({})").format(words, _label(best).markup, value, off))
     return Markup("; ").join(told) + "."
+
+
+def _label(row: Values) -> Label:
+    """The indicator, and which machines tell it."""
+    group = "" if row["group"] in (None, "main") else f", {row['group']}"
+    return indicator_label(row["indicator"], row["feature"]) + group
 
 
 def _table(item: Values) -> Table:
@@ -108,8 +116,7 @@ def _table(item: Values) -> Table:
 
 
 def _cells(row: Values, sides: list[str]) -> list[Cell]:
-    group = "" if row["group"] in (None, "main") else f", {row['group']}"
-    cells: list[Cell] = [(indicator_label(row["indicator"], row["feature"]) + group).markup]
+    cells: list[Cell] = [_label(row).markup]
     for side in sides:
         point = row["points"][side]
         cells += [_number(point), _distance(point.get("relative_to_target"))]
