@@ -23,6 +23,7 @@ from reproduction_tables import (
     per_machine,
     read_study,
     recipes,
+    starts,
     symmetric,
     timings,
 )
@@ -54,7 +55,12 @@ def page(study: Study, plus: Study | None, words: dict, place: Path) -> str:
         *(
             []
             if plus is None
-            else ["## Beyond the paper\n\n" + figures(plus, ["extrapolation"], place), beyond(plus)]
+            else [
+                "## Beyond the paper\n\n" + figures(plus, ["extrapolation"], place),
+                beyond(plus),
+                "### Two starts\n\n" + words["starts"],
+                starts(plus),
+            ]
         ),
         "## Timings\n\n" + timings(study),
         per_machine(study),

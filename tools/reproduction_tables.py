@@ -157,6 +157,26 @@ def beyond(plus: Study) -> str:
     return "\n\n".join([*texts, "Every indicator on every lattice, errors over seeds:", table])
 
 
+def starts(plus: Study) -> str:
+    """L~ and NLL of machines from both starts, means over seeds, beside the entropies they estimate."""
+    names = ("pseudo_likelihood_per_spin", "nll_per_spin")
+    rows = []
+    for family in plus.results["families"]:
+        groups = {group: plus.rows(family["name"], group) for group in ("main", "local")}
+        for value in dict.fromkeys(row["value"] for row in groups["local"]):
+            here = {g: [row for row in found if row["value"] == value] for g, found in groups.items()}
+            known = [_mean_of(here["main"], f"entropy{end}") for end in ("_lower_per_spin", "_per_spin")]
+            ours = [_mean_of(here[group], name) for name in names for group in groups]
+            rows.append([family["name"], f"{float(value):g}", *known, *ours])
+    columns = ["data", "T", "S~/N", "S/N", "L~/N, Glorot", "L~/N, local", "NLL/N, Glorot", "NLL/N, local"]
+    return grid(columns, rows)
+
+
+def _mean_of(rows: list[Row], name: str) -> str:
+    known = [float(row[name]) for row in rows if row[name]]
+    return f"{sum(known) / len(known):.4f}" if known else "–"
+
+
 def timings(study: Study) -> str:
     """CPU and wall seconds by kind of task; tasks run beside each other on several cores."""
     known = study.results["timings"]

@@ -83,8 +83,7 @@ def _infinite(item: Values) -> Series:
 
 def best_indicators(item: Values) -> Markup:
     """Of the machines' indicators whose fit holds: that with the smallest error, and the nearest to T_c."""
-    rows = [row for row in item["rows"] if row["group"] is not None and row["estimate"] is not None]
-    rows = [row for row in rows if row["chi_squared"] < WORST_FIT * row["n_degrees"]]
+    rows = fits_that_hold(item)
     if not rows or not item["infinite"]:
         return Markup("")
     told = []
@@ -97,6 +96,12 @@ def best_indicators(item: Values) -> Markup:
         off = percent(best["relative_to_infinite"], signed=True)
         told.append(Markup("{} {}, {} ({})").format(words, _label(best).markup, value, off))
     return Markup("; ").join(told) + "."
+
+
+def fits_that_hold(item: Values) -> list[Values]:
+    """Rows of the machines' indicators whose points lie on one curve."""
+    rows = [row for row in item["rows"] if row["group"] is not None and row["estimate"] is not None]
+    return [row for row in rows if row["chi_squared"] < WORST_FIT * row["n_degrees"]]
 
 
 def _label(row: Values) -> Label:
@@ -119,7 +124,8 @@ def _cells(row: Values, sides: list[str]) -> list[Cell]:
     cells: list[Cell] = [_label(row).markup]
     for side in sides:
         point = row["points"][side]
-        cells += [_number(point), _distance(point.get("relative_to_target"))]
+        found = None if point["problem"] else point["relative_to_target"]
+        cells += [_number(point), _distance(found)]
     if row["estimate"] is None:
         return [*cells, "none", "–", "–"]
     return [*cells, _number(row), _distance(row["relative_to_infinite"]), f"{row['chi_squared']:.2g}"]

@@ -1,0 +1,58 @@
+"""The published fine grids keep what they promise: spacing, seeds, and T_c within half a per cent."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from thermorbm.exact import TC_2D, TC_3D
+from thermorbm.report.extrapolation import fits_that_hold
+from thermorbm.report.run import read_run
+
+PLUS = Path(__file__).parents[2] / "results" / "paper-plus"
+CLOSE = 0.005
+N_SEEDS = 3
+
+
+@pytest.fixture(scope="module")
+def plus():
+    if not PLUS.exists():
+        pytest.skip("results/paper-plus is not there yet: thermorbm publish RUN results/paper-plus")
+    return read_run(PLUS)
+
+
+def family(plus, name):
+    return next(item for item in plus.families if item.name == name)
+
+
+def is_machine(row):
+    return row["group"] is not None and row["estimate"] is not None and row["problem"] is None
+
+
+@pytest.mark.parametrize(("name", "critical"), [("2d-L64", TC_2D), ("3d-L16", TC_3D)])
+def test_the_grid_is_fine_around_the_transition(plus, name, critical):
+    values = np.array([row["value"] for row in family(plus, name).data()])
+    assert values.min() <= 0.9 * critical
+    assert values.max() >= 1.1 * critical
+    assert np.diff(values).max() <= 0.05 + 1e-9
+    seeds = Counter(row["value"] for row in family(plus, name).machines("main", 400))
+    assert set(seeds.values()) == {N_SEEDS}
+    assert set(seeds) == set(values)
+
+
+def test_every_estimate_has_an_error_bar(plus):
+    found = [row for item in plus.families for row in item.values["critical_temperatures"] if is_machine(row)]
+    assert len(found) > 30
+    assert all(row["estimate"]["error"] > 0 for row in found)
+
+
+def test_the_best_indicators_are_within_half_a_per_cent(plus):
+    """Of its own target on 64 x 64, of dense machines and of symmetric ones, and of T_c when extrapolated."""
+    rows = [row for row in family(plus, "2d-L64").values["critical_temperatures"] if is_machine(row)]
+    for dense in (True, False):
+        off = [abs(row["relative_to_target"]) for row in rows if (row["group"] != "symmetric") == dense]
+        assert min(off) < CLOSE
+    for item in plus.results["extrapolations"]:
+        surest = min(fits_that_hold(item), key=lambda row: row["estimate"]["error"])
+        assert abs(surest["relative_to_infinite"]) < CLOSE
