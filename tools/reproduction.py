@@ -56,7 +56,8 @@ def page(study: Study, plus: Study | None, words: dict, place: Path) -> str:
             []
             if plus is None
             else [
-                "## Beyond the paper\n\n" + figures(plus, ["extrapolation"], place),
+                "## Beyond the paper\n\n" + words["beyond"],
+                figures(plus, ["extrapolation"], place),
                 beyond(plus),
                 "### Two starts\n\n" + words["starts"],
                 starts(plus),

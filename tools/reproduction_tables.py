@@ -139,22 +139,44 @@ def beyond(plus: Study) -> str:
     """T_c on fine grids against its own target, and extrapolated."""
     texts = [markdown(table) for table in extrapolation_tables(plus.run)]
     texts += [str(best_indicators(item)) for item in plus.results["extrapolations"]]
-    rows = [
-        [
-            family["name"],
-            row["indicator"],
-            row["group"],
-            str(row["n_hidden"]),
-            with_error(row["estimate"]["value"], row["estimate"]["error"]),
-            "–" if row["target"] is None else f"{row['target']['value']:.4f}",
-            "–" if row["relative_to_target"] is None else percent(row["relative_to_target"], signed=True),
-        ]
-        for family in plus.results["families"]
-        for row in family["critical_temperatures"]
-        if row["estimate"] is not None and row["problem"] is None and row["group"] is not None
+    found = [(family["name"], row) for family in plus.results["families"] for row in _estimates(family)]
+    columns = ["data", "indicator", "group", "n_h", "T_c", "own target", "off target"]
+    best = [
+        [*_estimate_cells(name, row), words]
+        for name in dict.fromkeys(name for name, _ in found)
+        for words, row in _best([row for other, row in found if other == name])
     ]
-    table = grid(["data", "indicator", "group", "n_h", "T_c", "own target", "off target"], rows)
+    texts += ["The best on every lattice:", grid([*columns, "of all"], best)]
+    table = grid(columns, [_estimate_cells(name, row) for name, row in found])
     return "\n\n".join([*texts, "Every indicator on every lattice, errors over seeds:", table])
+
+
+def _estimates(family: dict) -> list[dict]:
+    rows = [row for row in family["critical_temperatures"] if row["group"] is not None]
+    return [row for row in rows if row["estimate"] is not None and row["problem"] is None]
+
+
+def _best(rows: list[dict]) -> list[tuple[str, dict]]:
+    """Of dense and of symmetric machines: the smallest error, and the nearest to its target."""
+    found = []
+    for kind in ("dense", "symmetric"):
+        some = [row for row in rows if (row["group"] == "symmetric") == (kind == "symmetric")]
+        if some:
+            found.append((f"{kind}: smallest error", min(some, key=lambda row: row["estimate"]["error"])))
+            found.append((f"{kind}: nearest", min(some, key=lambda row: abs(row["relative_to_target"]))))
+    return found
+
+
+def _estimate_cells(name: str, row: dict) -> list[str]:
+    return [
+        name,
+        row["indicator"],
+        row["group"],
+        str(row["n_hidden"]),
+        with_error(row["estimate"]["value"], row["estimate"]["error"]),
+        "–" if row["target"] is None else f"{row['target']['value']:.4f}",
+        "–" if row["relative_to_target"] is None else percent(row["relative_to_target"], signed=True),
+    ]
 
 
 def starts(plus: Study) -> str:
