@@ -69,7 +69,7 @@ ROLES = {
 
 SHORT_ROLES = {"main": "", "union": "all T", "union-proportions": "other prop."}
 PLAIN_ROLES = ("data", "main", "symmetric")
-FOREST_TITLES = {True: plain("machines of one temperature"), False: plain("variants")}
+FOREST_TITLES = {True: plain("data, machines"), False: plain("variants")}
 OWN_TARGET, OFF_SCALE = plain("own target on this lattice"), plain("beyond the scale, see the table")
 WIDEST = 0.2  # of T_c
 
