@@ -36,7 +36,9 @@ def test_the_grid_is_fine_around_the_transition(plus, name, critical):
     assert values.min() <= 0.9 * critical
     assert values.max() >= 1.1 * critical
     assert np.diff(values).max() <= 0.05 + 1e-9
-    seeds = Counter(row["value"] for row in family(plus, name).machines("main", 400))
+    machines = [row for row in family(plus, name).values["machines"] if row["group"] == "main"]
+    assert {row["n_hidden"] for row in machines} == {400}
+    seeds = Counter(row["value"] for row in machines)
     assert set(seeds.values()) == {N_SEEDS}
     assert set(seeds) == set(values)
 
