@@ -71,10 +71,8 @@ class RunDirectory:
 def open_run(path: Path, study: str) -> RunDirectory:
     """The run directory of that study, made if it is not there; FileError if it is something else's."""
     directory = RunDirectory(path)
-    if not path.exists() and not path.parent.is_dir():
-        raise FileError(path, f"directory {str(path.parent)!r} does not exist", "create it first")
     try:
-        path.mkdir(exist_ok=True)
+        path.mkdir(parents=True, exist_ok=True)
         known = _identity(directory)
         if known is None and any(path.iterdir()):
             raise FileError(path, "is not empty and not a run directory", "name another with --out")

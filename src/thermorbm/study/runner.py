@@ -147,10 +147,7 @@ def _hopeless(tasks: Mapping[str, Task], directory: RunDirectory) -> set[str]:
 
 def _begin(toml: Path, out: Path | None) -> tuple[Plan, RunDirectory]:
     plan = _planned(toml)
-    if out is None:
-        out = Path("runs") / plan.study.name
-        out.parent.mkdir(exist_ok=True)
-    return plan, open_run(out, plan.study.name)
+    return plan, open_run(out or Path("runs") / plan.study.name, plan.study.name)
 
 
 def _refuse_beside_shards(directory: RunDirectory) -> None:
