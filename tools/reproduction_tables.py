@@ -148,7 +148,7 @@ def beyond(plus: Study) -> str:
     ]
     texts += ["The best on every lattice:", grid([*columns, "of all"], best)]
     table = grid(columns, [_estimate_cells(name, row) for name, row in found])
-    return "\n\n".join([*texts, "Every indicator on every lattice, errors over seeds:", table])
+    return "\n\n".join([*texts, "Every indicator on every lattice:", table])
 
 
 def _estimates(family: dict) -> list[dict]:

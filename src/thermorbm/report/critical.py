@@ -229,7 +229,7 @@ def _limits(family: Family, values: Floats, targets: Floats) -> tuple[float, flo
     if family.critical is None:
         return None
     near = values[np.abs(values / family.critical - 1) < WIDEST]
-    if len(near) == np.isfinite(values).sum():
+    if len(near) == len(values):
         return None
     known = np.concatenate([near, targets[np.isfinite(targets)], [family.critical]])
     margin = max(0.15 * float(np.ptp(known)), 0.02 * family.critical)

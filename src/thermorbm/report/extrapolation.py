@@ -44,7 +44,7 @@ def _figure(run: Run, item: Values) -> Chart:
         title = plain(GROUPS.get(group, f"machines: {group}"))
         panels.append(Panel(title, INVERSE_SIDE, control_label(run), (*known, *curves)))
     caption = Markup(
-        "Peaks on lattices of side {} with errors over seeds, and the fits {} + <i>a x</i> + <i>c x</i>² in "
+        "Peaks on lattices of side {} with one standard error, and the fits {} + <i>a x</i> + <i>c x</i>² in "
         "<i>x</i> = {} with ν = {:g}. At <i>x</i> = 0: {} of the infinite lattice by each indicator. {}"
     ).format(
         ", ".join(map(str, item["sides"])),
