@@ -109,7 +109,7 @@ CHANGES = st.dictionaries(
 @check(n_hidden=sizes, recipe=st.sampled_from(["fast", "paper", "x", None]), seed=anything, changes=CHANGES)
 def training(n_hidden, recipe, seed, changes):
     data = tr.Dataset.from_spins(np.where(np.eye(20, dtype=bool), 1, -1), tr.Lattice((4, 5)), 2.0)
-    quick = {"epochs": 1, "batch_size": 10, "least_updates": 0, "n_chains": 0, **changes}
+    quick = {"epochs": 1, "batch_size": 10, "least_updates": 0, **changes}
     if recipe in ("fast", "paper"):
         tr.train(data, n_hidden, tr.training.recipe.choose_recipe(recipe, quick), seed=seed, threads=1)
     else:

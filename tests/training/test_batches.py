@@ -1,4 +1,4 @@
-"""Minibatches: a function of seed and number, every configuration once per epoch, exact symmetries."""
+"""Minibatches: a function of seed and number, every configuration once per epoch."""
 
 import tracemalloc
 
@@ -23,8 +23,8 @@ def data():
     return Dataset.from_spins(spins, LATTICE, 2.0)
 
 
-def batches(data, size=8, seed=3, flip=False, translate=False, dtype=torch.float32):
-    return Batches(data, size, SeedSequence(seed), flip, translate, torch.device("cpu"), dtype)
+def batches(data, size=8, seed=3, dtype=torch.float32):
+    return Batches(data, size, SeedSequence(seed), torch.device("cpu"), dtype)
 
 
 def rows_in(data, batch):
@@ -34,9 +34,8 @@ def rows_in(data, batch):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-@pytest.mark.parametrize("changes", [{}, {"flip": True}, {"translate": True}])
-def test_a_batch_depends_on_seed_and_number_alone(data, dtype, changes):
-    forward, backward = batches(data, dtype=dtype, **changes), batches(data, dtype=dtype, **changes)
+def test_a_batch_depends_on_seed_and_number_alone(data, dtype):
+    forward, backward = batches(data, dtype=dtype), batches(data, dtype=dtype)
     numbers = range(20)
     first = {u: forward.batch(u) for u in numbers}
     again = {u: backward.batch(u) for u in reversed(numbers)}
@@ -44,7 +43,7 @@ def test_a_batch_depends_on_seed_and_number_alone(data, dtype, changes):
         assert first[u].dtype == dtype
         assert first[u].shape == (8, 12)
         assert torch.equal(first[u], again[u])
-    other = batches(data, seed=4, dtype=dtype, **changes)
+    other = batches(data, seed=4, dtype=dtype)
     assert any(not torch.equal(first[u], other.batch(u)) for u in numbers)
 
 
@@ -65,41 +64,9 @@ def test_a_batch_of_everything_is_everything(data):
     assert sorted(rows_in(data, source.batch(0))) == list(range(N))
 
 
-@pytest.mark.parametrize("changes", [{"flip": True}, {"translate": True}, {"flip": True, "translate": True}])
-def test_flips_and_translations_are_symmetries_of_the_energy(data, changes):
-    plain, changed = batches(data), batches(data, **changes)
-    moved = 0
-    for u in range(30):
-        before, after = plain.batch(u).numpy(), changed.batch(u).numpy()
-        assert set(np.unique(after)) == {-1, 1}
-        np.testing.assert_array_equal(LATTICE.energy(after), LATTICE.energy(before))
-        np.testing.assert_array_equal(
-            np.abs(LATTICE.magnetization(after)), np.abs(LATTICE.magnetization(before))
-        )
-        moved += not np.array_equal(after, before)
-    assert moved > 15
-
-
-def test_flips_are_fair_and_independent(data):
-    plain, flipped = batches(data), batches(data, flip=True)
-    signs = np.array([(plain.batch(u) * flipped.batch(u))[:, 0].numpy() for u in range(2000)])
-    assert abs(signs.mean()) < 5 / np.sqrt(signs.size)
-    assert abs((signs[:, 0] * signs[:, 1]).mean()) < 5 / np.sqrt(len(signs))
-
-
-def test_translations_are_all_equally_frequent():
-    spins = -np.ones((1, 12))
-    spins[0, 0] = 1  # one spin up tells the shift
-    source = batches(Dataset.from_spins(spins, LATTICE), size=1, translate=True)
-    n = 3000
-    counts = np.bincount([int(source.batch(u).argmax()) for u in range(n)], minlength=12)
-    p = 1 / 12
-    assert np.abs(counts - n * p).max() < 5 * np.sqrt(n * p * (1 - p))
-
-
 def test_the_data_are_never_expanded():
     packed = np.random.default_rng(2).integers(0, 256, (100_000, 128), np.uint8)  # 1024 spins each
-    source = batches(Dataset(packed, n_sites=1024), size=128, flip=True)
+    source = batches(Dataset(packed, n_sites=1024), size=128)
     tracemalloc.start()
     for u in range(3):
         source.batch(u)
@@ -113,5 +80,3 @@ def test_bad_batches(data):
         InputError, match="batch_size must be at most the number of configurations, 50, got 51"
     ):
         batches(data, size=51)
-    with pytest.raises(InputError, match="translate must be False for data without a lattice"):
-        batches(Dataset.from_spins(data.spins()), translate=True)

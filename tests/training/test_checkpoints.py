@@ -20,10 +20,9 @@ RUN = {"n_hidden": 6, "epochs": 12, "seed": 3, "batch_size": 50, "precision": "f
 RECIPES = {
     "cd": {"recipe": "paper", "learning_rate": 1e-2},
     "pcd": {"recipe": "fast"},
-    "tempered": {"recipe": "fast", "n_replicas": 3, "tempered_from": 0.4, "gibbs_steps": 2, "chain_life": 9},
-    "momentum": {"recipe": "paper", "momentum": 0.9, "translate": True},
-    "adam": {"recipe": "paper", "optimizer": "adam", "learning_rate": 1e-3, "zero_bias": True},
-    "bf16": {"recipe": "fast", "precision": "bf16", "flip": False},
+    "steps": {"recipe": "fast", "persistent_from": 0.0, "gibbs_steps": 2, "chain_life": 9, "modes": 2},
+    "zero bias": {"recipe": "paper", "learning_rate": 1e-3, "zero_bias": True},
+    "bf16": {"recipe": "fast", "precision": "bf16", "sparsity": 0.0},
 }
 
 
@@ -78,7 +77,7 @@ def test_interrupted_and_resumed_is_bit_identical(coins, run, tmp_path):
 
 def test_the_generic_units_resume_too(coins, tmp_path, monkeypatch):
     monkeypatch.setattr(trainer_module, "unit_source", lambda seed, device: TorchUnits(seed, device))
-    run = RUN | RECIPES["tempered"]
+    run = RUN | RECIPES["steps"]
     with pytest.raises(Stopped):
         train(coins, checkpoint=tmp_path / "c.h5", progress=stop_at(72), **run)
     assert_same_run(train(coins, **run), train(coins, checkpoint=tmp_path / "c.h5", **run))
@@ -154,7 +153,7 @@ def test_a_place_that_cannot_be_written_is_noticed_before_the_work(coins, tmp_pa
 
 
 def test_a_full_disk_leaves_the_previous_checkpoint_valid(coins, tmp_path):
-    path, run = tmp_path / "c.h5", RUN | RECIPES["momentum"]
+    path, run = tmp_path / "c.h5", RUN | RECIPES["steps"]
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 
     def fill_the_disk(step):

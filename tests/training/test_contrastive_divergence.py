@@ -46,7 +46,7 @@ def as_tensor(v, dtype=torch.float32):
 
 
 def plain_chains(layers, units, steps, start):
-    return PersistentChains(layers, units, steps, start, betas=torch.ones(1))
+    return PersistentChains(layers, units, steps, start)
 
 
 def frequencies(truth, v):
@@ -134,7 +134,13 @@ def test_a_step_of_the_trainer_is_the_rate_times_the_expected_update(persistent,
     layers, truth = tiny_machine()
     data = uneven_data(truth)
     recipe = Recipe(
-        "one step", 0.5, 1, batch_size=N, gibbs_steps=steps, persistent=persistent, zero_bias=zero_bias
+        "one step",
+        0.5,
+        1,
+        batch_size=N,
+        gibbs_steps=steps,
+        persistent_from=0 if persistent else 1,
+        zero_bias=zero_bias,
     )
     trainer = Trainer(
         Dataset.from_spins(data), DenseDesign(truth.n_h, truth.n_v), recipe, 8, CPU, torch.float32

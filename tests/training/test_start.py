@@ -1,17 +1,26 @@
-"""Where machines start: units that see the spins around a site."""
+"""Where machines start: a unit that carries the order, and units that see the spins around a site."""
 
 import numpy as np
 import pytest
 
-from thermorbm import Dataset, train
+from thermorbm import RBM, Dataset, Lattice, train
 from thermorbm.errors import InputError
-from thermorbm.training.start import _HEIGHT, _NOISE, _WIDTH, local_bumps, spread_points
+from thermorbm.training.order import find_order
+from thermorbm.training.start import (
+    _BACKGROUND,
+    _HEIGHT,
+    _NOISE,
+    _WIDTH,
+    local_bumps,
+    ordered_units,
+    spread_points,
+)
 
 
 def test_each_unit_sees_the_spins_around_a_site():
     """Slow: one unit and one site after the other."""
     shape, n_hidden = (6, 8), 12
-    W = local_bumps(n_hidden, shape, np.random.SeedSequence(1))["W"].reshape(n_hidden, *shape)
+    W = local_bumps(n_hidden, shape, np.random.SeedSequence(1)).reshape(n_hidden, *shape)
     width = _WIDTH * (48 / n_hidden) ** 0.5
     noise = _NOISE * np.sqrt(2 / 60)
     for j, centre in enumerate(spread_points(n_hidden, 2) * shape):
@@ -33,25 +42,75 @@ def test_points_are_spread_evenly(n, dimension):
 
 
 def test_signs_and_noise_come_from_the_seed():
-    first, same, other = (local_bumps(50, (8, 8), np.random.SeedSequence(s))["W"] for s in (1, 1, 2))
+    first, same, other = (local_bumps(50, (8, 8), np.random.SeedSequence(s)) for s in (1, 1, 2))
     np.testing.assert_array_equal(first, same)
     assert not np.array_equal(first, other)
     up = (first.sum(axis=1) > 0).mean()
     assert 0.2 < up < 0.8  # 0.5 +- 0.07
 
 
-def test_data_without_a_lattice_start_at_random_weights(coins):
+def ordered_data(share_up=0.98, shape=(12, 12), n=4000):
+    rng = np.random.default_rng(3)
+    up = np.where(rng.random((n, *shape)) < share_up, 1, -1) * rng.choice([-1, 1], (n, 1, 1))
+    return Dataset.from_spins(up.reshape(n, -1), Lattice(shape))
+
+
+@pytest.mark.parametrize("shape", [(12, 12), None])
+def test_one_unit_carries_the_order_and_the_others_do_not(shape):
+    order = find_order(ordered_data(), np.random.SeedSequence(1))
+    W = ordered_units(20, order, shape, np.random.SeedSequence(2))["W"].astype(float)
+    inputs = W @ order.strengths[0]
+    wanted = 0 if shape is None else _BACKGROUND * _HEIGHT * np.mean(order.strengths[0] ** 2)
+    np.testing.assert_allclose(np.abs(inputs[1:]), wanted, atol=1e-4)
+    assert abs(inputs[0]) > 20
+
+
+def test_the_start_has_as_many_turned_spins_as_the_data():
+    """The exact cost of turning one spin of the pattern is that of independent spins of this strength."""
+    data = ordered_data()
+    order = find_order(data, np.random.SeedSequence(1))
+    machine = RBM(**ordered_units(36, order, (12, 12), np.random.SeedSequence(2)))
+    pattern = order.signs[None]
+    turned = pattern * (1 - 2 * np.eye(144))
+    costs = machine.visible_energy(turned) - machine.visible_energy(pattern)
+    m = np.abs(order.strengths[0]).mean()
+    # Inputs in the pattern itself are 1 / m times those in a typical configuration.
+    np.testing.assert_allclose(costs, 2 * np.arctanh(m), rtol=0.1)
+
+
+def test_more_patterns_than_units():
+    order = find_order(ordered_data(), np.random.SeedSequence(1))
+    W = ordered_units(1, order, (12, 12), np.random.SeedSequence(2))["W"]
+    np.testing.assert_allclose(np.abs(W[0]), np.arctanh(np.abs(order.strengths[0])), rtol=1e-6)
+
+
+def test_data_without_a_lattice_start_at_random_filters(coins):
     plain = Dataset.from_spins(coins.spins())
     options = {"n_hidden": 5, "epochs": 1, "batch_size": 50, "seed": 1, "threads": 1, "precision": "fp32"}
-    local, glorot = (train(plain, start=start, **options).rbm for start in ("local", "glorot"))
-    np.testing.assert_array_equal(local.W, glorot.W)
-    assert not np.array_equal(train(coins, start="local", **options).rbm.W, local.W)
+    assert not np.array_equal(train(coins, **options).rbm.W, train(plain, **options).rbm.W)
+
+
+@pytest.mark.parametrize(
+    "spins",
+    [
+        np.ones((60, 12)),
+        np.tile(np.random.default_rng(1).choice([-1, 1], 12), (60, 1)),
+        np.concatenate([np.ones((60, 1)), np.random.default_rng(2).choice([-1, 1], (60, 11))], axis=1),
+        np.random.default_rng(3).choice([-1, 1], (4, 12)),
+    ],
+    ids=["all up", "all alike", "a constant column", "four rows"],
+)
+@pytest.mark.parametrize("lattice", [Lattice((3, 4)), None])
+def test_poor_data_train_without_harm(spins, lattice):
+    data = Dataset.from_spins(spins, lattice)
+    result = train(data, n_hidden=7, epochs=20, batch_size=4, seed=1, threads=1)
+    assert result.verdict.status != "diverged"
+    for array in result.rbm.parameters.values():
+        assert np.isfinite(array).all()
 
 
 def test_bad_starts(coins):
-    with pytest.raises(
-        InputError, match="start must be one of glorot, local, got 'locl'; did you mean 'local'"
-    ):
-        train(coins, n_hidden=5, start="locl")
+    with pytest.raises(InputError, match="start must be one of glorot, order, got 'ordr'; did you mean"):
+        train(coins, n_hidden=5, start="ordr")
     with pytest.raises(InputError, match="start must be glorot for a symmetric machine"):
-        train(coins, model="symmetric", kernel=2, start="local")
+        train(coins, model="symmetric", kernel=2, start="order")

@@ -8,6 +8,7 @@ from numpy.random import SeedSequence
 from thermorbm import Dataset
 from thermorbm.training import modes as room
 from thermorbm.training.modes import StiffModes, stiff_part
+from thermorbm.training.order import find_order
 
 CPU = torch.device("cpu")
 N_VISIBLE, N_HIDDEN, BATCH, MODES = 24, 10, 64, 4
@@ -36,8 +37,9 @@ def hidden_means(seed=2, n_hidden=N_HIDDEN):
     return torch.tensor(np.tanh(noise + 3 * v.mean(axis=1, keepdims=True)), dtype=torch.float32)
 
 
-def stiff_modes(spins, n_modes=MODES, n_hidden=N_HIDDEN):
-    return StiffModes(Dataset.from_spins(spins), n_modes, n_hidden, SeedSequence(3), CPU)
+def stiff_modes(spins, n_modes=MODES, n_hidden=N_HIDDEN, n_order=0):
+    order = find_order(Dataset.from_spins(spins), SeedSequence(3))
+    return StiffModes(order, n_modes, n_hidden, n_order, CPU)
 
 
 def layers(n_hidden=N_HIDDEN, seed=4):
@@ -48,49 +50,70 @@ def layers(n_hidden=N_HIDDEN, seed=4):
     )
 
 
-def softened_at(modes, means, update=0, n_hidden=N_HIDDEN):
+def product_at(modes, means, update=0, n_hidden=N_HIDDEN):
     modes.look(means, update)
-    return modes.soften(*layers(n_hidden))
+    return modes.product(*layers(n_hidden)).double().numpy()
 
 
-def assert_not_longer(softened, n_hidden=N_HIDDEN):
-    for new, old in zip(softened, layers(n_hidden), strict=True):
-        assert new.shape == old.shape
-        assert torch.isfinite(new).all()
-        assert new.norm() <= old.norm() * (1 + 1e-5)
+def plain_product(n_hidden=N_HIDDEN):
+    v, h = layers(n_hidden)
+    return (h.T @ v).double().numpy()
 
 
-def scaling(rows, n_modes, limit, frozen=False):
-    """The full matrix that scales the leading directions of rows by (limit / eigenvalue)^(1/2).
+def assert_not_longer(product, n_hidden=N_HIDDEN):
+    assert np.isfinite(product).all()
+    assert np.linalg.norm(product, 2) <= np.linalg.norm(plain_product(n_hidden), 2) * (1 + 1e-5)
 
-    frozen: eigenvalues beyond half of the trace count less.
-    """
+
+def scaling(rows, n_modes, limit):
+    """The full matrix that scales the leading directions of rows by (limit / eigenvalue)^(1/2)."""
     values, vectors = np.linalg.eigh(rows.T @ rows / len(rows))
-    if frozen:
-        values = values * np.minimum(1, 2 * (1 - values / len(values)))
     scales = np.ones(len(values))
     scales[-n_modes:] = np.sqrt(np.minimum(1, limit / values[-n_modes:]))
     return vectors @ np.diag(scales) @ vectors.T, (values > limit).sum()
 
 
-def test_softening_equals_the_full_matrices():
-    spins, means, (v, h) = ordered_spins(), hidden_means(), layers()
+def test_the_product_equals_the_full_matrices():
+    """Without a unit that carries the order its direction is a stiff one like the others."""
+    spins, means = ordered_spins(), hidden_means()
+    spread = find_order(Dataset.from_spins(spins), SeedSequence(3)).spread
     left, n_stiff_hidden = scaling(means.double().numpy(), MODES // 2, 1.5)
-    right, n_stiff_visible = scaling(spins.astype(float), MODES, 2.0, frozen=True)
-    soft_v, soft_h = softened_at(stiff_modes(spins), means)
-    np.testing.assert_allclose(soft_h.T @ soft_v, left @ (h.T @ v).double().numpy() @ right, atol=5e-3)
+    right, n_stiff_visible = scaling(spins.astype(float), MODES, 2.0 * spread)
+    product = product_at(stiff_modes(spins), means)
+    np.testing.assert_allclose(product, left @ plain_product() @ right, atol=5e-3)
     assert n_stiff_hidden >= 1
     assert n_stiff_visible >= 2
-    assert soft_v.norm() < v.norm()
-    assert soft_h.norm() < h.norm()
+    assert np.linalg.norm(product) < np.linalg.norm(plain_product())
+
+
+def test_units_that_carry_the_order_and_others_see_it_differently():
+    """Others: limit / eigenvalue along it; the carrier: limit / its variance about the mean."""
+    spins, means, (v, h) = ordered_spins(), hidden_means(), layers()
+    order = find_order(Dataset.from_spins(spins), SeedSequence(3))
+    u, limit = order.directions[0].astype(float), 2.0 * order.spread
+    rest = spins - np.outer(spins @ u, u)
+    right, _ = scaling(rest.astype(float), MODES, limit)
+    outside = right - np.outer(u, u)
+    span = np.mean((spins @ u) ** 2)
+    assert span > limit
+    left, _ = scaling(means.double().numpy(), MODES // 2, 1.5)
+    expected = left @ plain_product() @ (outside + limit / span * np.outer(u, u))
+    of_carrier = min(1.0, limit / order.sway[0])
+    expected[0] = h[:, 0].double().numpy() @ v.double().numpy() @ (outside + of_carrier * np.outer(u, u))
+    np.testing.assert_allclose(product_at(stiff_modes(spins, n_order=1), means), expected, atol=5e-3)
 
 
 def test_nothing_happens_below_the_limits():
     rng = np.random.default_rng(5)
     disordered = rng.choice([-1, 1], (2000, N_VISIBLE))
     weak = torch.tensor(rng.normal(0, 0.1, (BATCH, N_HIDDEN)), dtype=torch.float32)
-    for new, old in zip(softened_at(stiff_modes(disordered), weak), layers(), strict=True):
-        np.testing.assert_array_equal(new, old)
+    np.testing.assert_allclose(product_at(stiff_modes(disordered), weak), plain_product(), atol=1e-5)
+
+
+def test_the_rate_goes_with_one_over_the_root_of_the_spread():
+    cold = np.where(np.random.default_rng(8).random((4000, N_VISIBLE)) < 0.975, 1, -1)
+    assert stiff_modes(cold).rate_scale == pytest.approx((1 - 0.95**2) ** -0.5, rel=0.05)
+    assert stiff_modes(np.ones((50, N_VISIBLE))).rate_scale == pytest.approx(0.02**-0.5)
 
 
 @pytest.mark.parametrize("n_rows", [10, 400])
@@ -101,24 +124,17 @@ def test_directions_are_orthonormal_and_led_by_the_order(n_rows):
     assert directions.sum(0).abs().max() / np.sqrt(N_VISIBLE) > 0.9
 
 
-def test_frozen_order_is_not_softened():
-    """A direction that holds all the variance does not fluctuate."""
-    signs = np.random.default_rng(6).choice([-1, 1], (200, 1))
-    v, _ = softened_at(stiff_modes(signs * np.ones(N_VISIBLE)), hidden_means())
-    np.testing.assert_array_equal(v, layers()[0])
-
-
 def test_rounding_does_not_hide_what_is_left(monkeypatch):
     """Of 2500 hidden units that agree 4 % are left: chains that are less ordered must still show it."""
     monkeypatch.setattr(room, "HIDDEN_LIMIT", 4.0)
     n_hidden, rng = 2500, np.random.default_rng(7)
     signs = torch.tensor(rng.choice([-1.0, 1.0], n_hidden), dtype=torch.float32)
-    modes = stiff_modes(np.ones((8, N_VISIBLE)), n_hidden=n_hidden)
+    modes = stiff_modes(rng.choice([-1, 1], (500, N_VISIBLE)), n_hidden=n_hidden)
     modes.look(0.9962 * signs.repeat(BATCH, 1), 0)
     v = torch.ones(1, N_VISIBLE)
     for chain in np.linspace(0.990, 0.9962, 12):
-        exact = modes.soften(v, chain * signs[None])[1]
-        rounded = modes.soften(v.bfloat16(), (chain * signs[None]).bfloat16())[1].float()
+        exact = modes.product(v, chain * signs[None])[:, 0]
+        rounded = modes.product(v.bfloat16(), (chain * signs[None]).bfloat16())[:, 0].float()
         assert float(rounded @ signs) == pytest.approx(float(exact @ signs), rel=0.005)
 
 
@@ -127,13 +143,13 @@ def test_data_that_are_all_alike(n_rows):
     """At low temperature all spins agree: one direction, and nothing beyond it."""
     modes = stiff_modes(np.ones((n_rows, N_VISIBLE)))
     for update in range(2):
-        assert_not_longer(softened_at(modes, torch.ones(4, N_HIDDEN), update))
+        assert_not_longer(product_at(modes, torch.ones(4, N_HIDDEN), update))
 
 
 @pytest.mark.parametrize(("n_modes", "n_hidden", "n_rows"), [(1, 1, 3), (50, 1, 2), (50, 3, 400), (1, 10, 1)])
 def test_more_modes_than_directions(n_modes, n_hidden, n_rows):
     modes = stiff_modes(ordered_spins()[:n_rows], n_modes, n_hidden)
-    assert_not_longer(softened_at(modes, hidden_means(n_hidden=n_hidden)[:2], n_hidden=n_hidden), n_hidden)
+    assert_not_longer(product_at(modes, hidden_means(n_hidden=n_hidden)[:2], n_hidden=n_hidden), n_hidden)
 
 
 def test_a_machine_that_has_diverged_is_left_to_the_verdict():

@@ -112,12 +112,6 @@ def test_a_checkpoint_goes_on_bit_by_bit(coins, tmp_path, many_records, monkeypa
         np.testing.assert_array_equal(array, rest.rbm.parameters[name])
 
 
-def test_adam_and_tempering_work_too(coins):
-    changes = {"natural": False, "optimizer": "adam", "learning_rate": 0.01, "n_replicas": 2}
-    result = train(coins, epochs=2, seed=1, **SMALL, **changes)
-    assert np.isfinite(result.rbm.filters).all()
-
-
 def test_torch_convolutions_train_as_well(coins, monkeypatch):
     """The rendition for other devices, on CPU tensors, drawing from torch's generator."""
     from thermorbm.training import design
@@ -149,7 +143,7 @@ def test_natural_steps_are_of_bounded_length(coins, monkeypatch):
     """One update with a huge rate moves the machine by 0.0025 nats per site, by its own measure."""
     for part in ("_FILTERS", "_PAIRS", "_MORE"):
         monkeypatch.setattr(prior, part, 1e-12)  # it would rule at such a rate
-    recipe = Recipe("test", learning_rate=1e3, epochs=1, batch_size=50, natural=True, persistent=True)
+    recipe = Recipe("test", learning_rate=1e3, epochs=1, batch_size=50, natural=True, persistent_from=0)
     trainer = Trainer(coins, SymmetricDesign(2, 2, (4, 5)), recipe, 1, torch.device("cpu"), torch.float32)
     before = trainer.layers.parameters["filters"].clone()
     trainer.step()
@@ -202,10 +196,9 @@ def test_bad_input(coins, options, message):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("option", [{"natural": True}, {"persistent_from": 0.5}])
-def test_recipes_that_do_not_suit_dense_machines(coins, option):
+def test_recipes_that_do_not_suit_dense_machines(coins):
     with pytest.raises(InputError, match="for a dense machine"):
-        train(coins, 4, epochs=1, batch_size=50, persistent=True, **option)
+        train(coins, 4, epochs=1, batch_size=50, natural=True)
 
 
 def test_data_without_a_lattice(coins):

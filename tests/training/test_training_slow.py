@@ -20,8 +20,8 @@ import json, resource, sys
 from thermorbm import Dataset
 from thermorbm.training import train
 data = Dataset.load(sys.argv[1])
-result = train(data[:-5000], n_hidden=64, recipe="fast", epochs=1, batch_size=4096, gibbs_steps=1,
-               n_chains=64, validation=data[-5000:], checkpoint=sys.argv[2], threads=1)
+result = train(data[:-5000], n_hidden=64, recipe="fast", epochs=1, batch_size=4096,
+               validation=data[-5000:], checkpoint=sys.argv[2], threads=1)
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 print(json.dumps({"peak": peak, "updates": result.history["update"][-1]}))
 """
@@ -46,7 +46,7 @@ from thermorbm import Dataset
 from thermorbm.training import loop, train
 loop.LEAST_STRIDE = 30
 result = train(Dataset.load(sys.argv[1]), n_hidden=64, recipe="fast", epochs=60, seed=2, threads=1,
-               n_replicas=3, momentum=0.5, checkpoint=sys.argv[2], stop_early=False)
+               chain_life=40, checkpoint=sys.argv[2], stop_early=False)
 result.rbm.save(sys.argv[3])
 """
 

@@ -24,9 +24,6 @@ STEPS = (2.0 / TC_2D, 2.5 / TC_2D)
 CRITICAL = {2: TC_2D, 3: TC_3D}
 # Of symmetric machines alone: raised by one when they learn otherwise, so that dense ones are not made anew.
 NATURAL = 4
-# What is read off filters remembers where they started, and is compared between temperatures. So in studies
-# dense machines start as the paper's do, at one rate, and take longer, unless changes say otherwise.
-FAST = {"start": "glorot", "ordered_rate": 1.0, "epochs": 15, "least_updates": 3000}
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,8 +321,6 @@ class FamilyPlanner:
         try:
             named = SYMMETRIC_RECIPES if group.filters else RECIPES
             changes = {**group.changes, **group.size_changes.get(n_hidden, {})}
-            if group.recipe == "fast" and not group.filters:
-                changes = FAST | changes
             return choose_recipe(group.recipe, changes, named).to_dict()
         except (InputError, TypeError) as error:
             key = f"family.{self._family.name}.variant.{group.name}"

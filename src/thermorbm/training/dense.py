@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from thermorbm.training.layers import Parameters, reversal_cost
 
-Softening = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
+Product = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 class DenseLayers:
@@ -68,20 +68,18 @@ class DenseLayers:
         data_h: torch.Tensor,
         model_v: torch.Tensor,
         model_h: torch.Tensor,
-        soften: Softening | None = None,
+        product: Product | None = None,
     ) -> Parameters:
         """Mean of h v over data minus its mean over the model's rows, by parameter name.
 
         One product over both phases: the difference is accumulated in float32, so that rounding to bfloat16
         costs relative to the difference, not to the two nearly equal terms. Weights that are no power of two
-        round h once more. soften: changes the rows before the product.
+        round h once more. product: h^T v of rows v and h, in place of the plain one.
         """
         v = torch.cat([data_v, model_v])
         h = torch.cat([data_h / len(data_h), model_h / -len(model_h)])
         gradient = {"b": _sum(data_v) / len(data_v) - _sum(model_v) / len(model_v), "c": _sum(h)}
-        if soften:
-            v, h = soften(v, h)
-        return {"W": torch.mm(h.t(), v), **gradient}
+        return {"W": product(v, h) if product else torch.mm(h.t(), v), **gradient}
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """The parameters as NumPy arrays."""

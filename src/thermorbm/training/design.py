@@ -19,8 +19,9 @@ from thermorbm.model.point_group import window_images
 from thermorbm.training.dense import DenseLayers
 from thermorbm.training.devices import choose_precision
 from thermorbm.training.layers import TensorLayers
+from thermorbm.training.order import Order
 from thermorbm.training.recipe import RECIPES, Recipe
-from thermorbm.training.start import glorot_normal, local_bumps, small_filters
+from thermorbm.training.start import glorot_normal, ordered_units, small_filters
 from thermorbm.training.symmetric import symmetric_layers
 
 Arrays = dict[str, NDArray[Any]]
@@ -37,7 +38,6 @@ SYMMETRIC_RECIPES = {
         least_updates=800,
         batch_size=64,
         gibbs_steps=1,
-        persistent=True,
         persistent_from=0.4,
         chain_life=100,
         natural=True,
@@ -69,9 +69,9 @@ class Design(Protocol):
         """Refuses a recipe that does not suit this kind of machine."""
 
     def layers(
-        self, seed: SeedSequence, device: torch.device, dtype: torch.dtype, start: str
+        self, seed: SeedSequence, device: torch.device, dtype: torch.dtype, order: Order | None
     ) -> TensorLayers:
-        """The start of a recipe, on a device."""
+        """Where training starts, on a device; order: that of the data, if some units are to carry it."""
 
     def precision(self, name: str, device: torch.device) -> torch.dtype:
         """The type that the name of a precision stands for."""
@@ -98,15 +98,13 @@ class DenseDesign:
     def check(self, recipe: Recipe) -> None:
         if recipe.natural:
             raise InputError("natural", True, "False for a dense machine", "it has too many parameters")
-        if recipe.persistent_from:
-            raise InputError("persistent_from", recipe.persistent_from, "0 for a dense machine")
 
     def layers(
-        self, seed: SeedSequence, device: torch.device, dtype: torch.dtype, start: str
+        self, seed: SeedSequence, device: torch.device, dtype: torch.dtype, order: Order | None
     ) -> TensorLayers:
-        if start == "local" and self.shape is not None:
-            return DenseLayers(local_bumps(self.n_hidden, self.shape, seed), device, dtype)
-        return DenseLayers(glorot_normal(self.n_hidden, self.n_visible, seed), device, dtype)
+        if order is None:
+            return DenseLayers(glorot_normal(self.n_hidden, self.n_visible, seed), device, dtype)
+        return DenseLayers(ordered_units(self.n_hidden, order, self.shape, seed), device, dtype)
 
     def precision(self, name: str, device: torch.device) -> torch.dtype:
         return choose_precision(name, device)
@@ -135,8 +133,9 @@ class SymmetricDesign:
     n_recorded = 32  # of many sites that are all alike
 
     def check(self, recipe: Recipe) -> None:
-        if recipe.modes:
-            raise InputError("modes", recipe.modes, "0 for a symmetric machine")
+        for name in ("modes", "sparsity"):
+            if getattr(recipe, name):
+                raise InputError(name, getattr(recipe, name), "0 for a symmetric machine")
         if recipe.start != "glorot":
             raise InputError("start", recipe.start, "glorot for a symmetric machine")
 
@@ -149,7 +148,7 @@ class SymmetricDesign:
         return len(window_images(self.kernel, len(self.shape))) if self.point_group else 1
 
     def layers(
-        self, seed: SeedSequence, device: torch.device, dtype: torch.dtype, start: str
+        self, seed: SeedSequence, device: torch.device, dtype: torch.dtype, order: Order | None
     ) -> TensorLayers:
         filters = small_filters(self.n_filters, self.n_images, self.window, seed)
         images = window_images(self.kernel, len(self.shape)) if self.point_group else None

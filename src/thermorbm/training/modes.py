@@ -5,11 +5,18 @@ moments of each layer have one eigenvalue of order N (the magnetisation) and som
 curvature of the likelihood in W is about the product of the two, and spreads over four decades: a rate that
 suits most directions makes the weights oscillate along a few, a rate that suits those leaves the rest behind.
 So the gradient, a sum of products h v^T over configurations, is scaled on both sides along the leading
-principal components, by the square root of (limit / eigenvalue) where the eigenvalue exceeds the limit of its
-layer; the rows v and h are scaled before their product is taken, which is cheaper than scaling the product.
-This is half of what a Newton step would do on a logarithmic scale; the full correction makes the order itself
-grow too slowly. The limits were found by trial at n_v = 4096, n_h = 400; without ordering no eigenvalue
-reaches them.
+principal components; the rows v and h are scaled before their product is taken, which is cheaper than scaling
+the product.
+
+- Along stiff directions the factor is sqrt(limit / eigenvalue) where the eigenvalue exceeds the limit of its
+  layer: half of what a Newton step would do on a logarithmic scale. Limits were found by trial at
+  n_v = 4096, n_h = 400; without ordering no eigenvalue reaches them.
+- Along the order of the data it is limit / eigenvalue for units that do not carry it. With more, their inputs
+  are driven to where tanh is flat.
+- Units that carry the order see it fluctuate about its mean, and its variance about it is their eigenvalue.
+- The limit of the visible layer, and the rate, go with the spread of the data about their order: what is left
+  to learn in the cold is as small as the number of turned spins. The rate goes with one over its square root,
+  because one over the spread itself makes weights of no use diffuse (T = 1.5).
 
 Softening is done in float32 whatever the type of the rows: of an ordered layer of n units sqrt(limit / n) is
 left, a few per cent, and rounding to bfloat16 on the way differs between data and chains by as much, so that
@@ -18,41 +25,42 @@ both could cancel while the machine was still far from the data.
 
 from __future__ import annotations
 
-import numpy as np
 import torch
-from numpy.random import SeedSequence, default_rng
 
-from thermorbm.dataset import Dataset
 from thermorbm.training.layers import Parameters
+from thermorbm.training.order import Order
 
 VISIBLE_LIMIT, HIDDEN_LIMIT = 16.0, 4.0
 
-_SAMPLES = 1024
 # Q^T and D Q^T, (n, width) each, P = Q D Q^T; n of them are stiff.
 Directions = tuple[torch.Tensor, torch.Tensor]
 # Updates between two looks at the hidden layer, whose directions change as it learns.
 _REFRESH = 10
+_LEAST_SPREAD = 0.02
 
 
 class StiffModes:
-    """v -> v (1 - P_v), h -> h (1 - P_h), each P the part to be taken away along leading directions.
+    """The product of hidden and visible rows, each scaled along its leading directions.
 
-    n_modes: directions in the visible layer, half as many in the hidden one. The visible directions come from
-    the data once, the hidden ones from the hidden means of a batch now and then. After changing `state` call
-    `refresh`.
+    n_modes: directions in the visible layer beside the order, half as many in the hidden one. n_order: how
+    many of the first hidden units carry the order; if none does, its directions are stiff ones like others.
+    The visible directions come from the data once, the hidden ones from the hidden means of a batch now and
+    then. After changing `state` call `refresh`.
     """
 
-    def __init__(
-        self,
-        data: Dataset,
-        n_modes: int,
-        n_hidden: int,
-        seed: SeedSequence,
-        device: torch.device,
-    ) -> None:
-        rows = np.sort(default_rng(seed).permutation(len(data))[:_SAMPLES])
-        spins = torch.from_numpy(data.select(rows).spins(0, len(rows)).astype(np.float32)).to(device)
-        self._visible = _used(*stiff_part(spins, n_modes, VISIBLE_LIMIT, frozen=True))
+    def __init__(self, order: Order, n_modes: int, n_hidden: int, n_order: int, device: torch.device) -> None:
+        self._n_order = n_order
+        spread = max(_LEAST_SPREAD, order.spread)
+        self.rate_scale = spread**-0.5
+        limit = VISIBLE_LIMIT * spread
+        rows = torch.from_numpy(order.rows).to(device)
+        along = torch.from_numpy(order.directions).to(device)[:n_order]
+        sway = torch.from_numpy(order.sway).float().to(device)[:n_order]
+        spans = (rows @ along.t()).square().mean(0)
+        modes, part = _used(*stiff_part(rows - rows @ along.t() @ along, n_modes, limit))
+        self._directions = torch.cat([along, modes])
+        self._taken = torch.cat([along * _excess(spans, limit), part])
+        self._taken_of_order = torch.cat([along * _excess(sway, limit), part])
         empty = torch.zeros(n_hidden, max(1, n_modes // 2), device=device)
         self.state: Parameters = {"hidden": empty, "hidden_part": empty.clone()}
         self.refresh()
@@ -61,8 +69,8 @@ class StiffModes:
         """Finds the hidden directions again, at some updates, in the hidden means of a batch."""
         if update % _REFRESH or not bool(torch.isfinite(hidden_means).all()):
             return
-        found = stiff_part(hidden_means.float(), self.state["hidden"].shape[1], HIDDEN_LIMIT)
-        for kept, new in zip(self.state.values(), found, strict=True):
+        leading = stiff_part(hidden_means.float(), self.state["hidden"].shape[1], HIDDEN_LIMIT)
+        for kept, new in zip(self.state.values(), leading, strict=True):
             kept.copy_(new)
         self.refresh()
 
@@ -70,9 +78,24 @@ class StiffModes:
         """Makes the hidden directions ready for use."""
         self._hidden = _used(self.state["hidden"], self.state["hidden_part"])
 
-    def soften(self, v: torch.Tensor, h: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Rows of both layers, smaller along the stiff directions; shapes and type as they came."""
-        return _without(v, *self._visible), _without(h, *self._hidden)
+    def product(self, v: torch.Tensor, h: torch.Tensor) -> torch.Tensor:
+        """h^T v of rows (n, n_visible) and (n, n_hidden), smaller along the stiff directions."""
+        soft_h = _without(h, *self._hidden)
+        if not len(self._directions):
+            return torch.mm(soft_h.t(), v)
+        wide = v.float()
+        along = self._directions @ wide.t()  # twice as quick as v @ directions^T, which is as narrow
+        soft_v = torch.addmm(wide, along.t(), self._taken, alpha=-1).to(v.dtype)
+        product = torch.mm(soft_h.t(), soft_v)
+        if self._n_order:
+            carriers = h[:, : self._n_order].float().t()
+            product[: self._n_order] = carriers @ wide - (carriers @ along.t()) @ self._taken_of_order
+        return product
+
+
+def _excess(eigenvalues: torch.Tensor, limit: float) -> torch.Tensor:
+    """1 - limit / eigenvalue where that is positive, as a column."""
+    return 1 - (limit / eigenvalues.clamp(min=limit))[:, None]
 
 
 def _used(directions: torch.Tensor, part: torch.Tensor) -> Directions:
@@ -86,19 +109,15 @@ def _without(rows: torch.Tensor, directions: torch.Tensor, part: torch.Tensor) -
     if not len(part):
         return rows
     wide = rows.float()
-    along = directions @ wide.t()  # twice as quick as rows @ directions^T, which is as narrow
+    along = directions @ wide.t()
     return torch.addmm(wide, along.t(), part, alpha=-1).to(rows.dtype)
 
 
-def stiff_part(
-    rows: torch.Tensor, n_modes: int, limit: float, frozen: bool = False
-) -> tuple[torch.Tensor, torch.Tensor]:
+def stiff_part(rows: torch.Tensor, n_modes: int, limit: float) -> tuple[torch.Tensor, torch.Tensor]:
     """Leading principal directions Q of rows (n, width), (width, n_modes), and Q D, P = Q D Q^T.
 
     D = 1 - (limit / eigenvalue)^(1/2), and directions with eigenvalues below the limit are left 0. The mean
-    over rows is not taken off: the sign of the order is random. A direction that holds nearly all of the
-    variance is frozen order and no stiff one, and softened it would grow too slowly: with `frozen`, an
-    eigenvalue beyond half of the variance counts the less the more of it there is.
+    over rows is not taken off: the sign of the order is random.
     """
     n_rows, width = rows.shape
     if n_rows <= width:
@@ -107,10 +126,7 @@ def stiff_part(
     else:
         values, vectors = torch.linalg.eigh(rows.t() @ rows / n_rows)
         vectors = vectors[:, -n_modes:]
-    values = values[-n_modes:]
-    if frozen:
-        values = values * (2 * (1 - values / width)).clamp(max=1)
-    shrink = 1 - (limit / values.clamp(min=limit)).sqrt()
+    shrink = 1 - (limit / values[-n_modes:].clamp(min=limit)).sqrt()
     directions = torch.zeros(width, n_modes, device=rows.device)
     directions[:, : vectors.shape[1]] = vectors * (shrink > 0)
     part = torch.zeros_like(directions)

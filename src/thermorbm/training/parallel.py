@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from thermorbm.errors import InputError
 from thermorbm.model.random_units import PER_STEP, skip_units
-from thermorbm.training.chains import Chains, PersistentChains
+from thermorbm.training.chains import PersistentChains
 from thermorbm.training.design import DenseDesign, Design
 from thermorbm.training.layers import Parameters
 from thermorbm.training.recipe import Recipe
@@ -31,11 +31,9 @@ def choose_trainer(design: Design, recipe: Recipe) -> type[Trainer]:
     """The class for this process alone, or for one rank where torch.distributed has several."""
     if not (dist.is_available() and dist.is_initialized()) or dist.get_world_size() == 1:
         return Trainer
-    for name, n_rows in (("batch_size", recipe.batch_size), ("n_chains", recipe.n_chains)):
-        if n_rows % dist.get_world_size():
-            raise InputError(name, n_rows, f"a multiple of the number of ranks, {dist.get_world_size()}")
-    if recipe.n_replicas > 1:
-        raise InputError("n_replicas", recipe.n_replicas, "1 where several ranks train together")
+    if recipe.batch_size % dist.get_world_size():
+        wanted = f"a multiple of the number of ranks, {dist.get_world_size()}"
+        raise InputError("batch_size", recipe.batch_size, wanted)
     if not isinstance(design, DenseDesign):
         raise InputError("model", "symmetric", "dense where several ranks train together")
     return ParallelTrainer
@@ -69,8 +67,7 @@ class ParallelTrainer(Trainer):
         v = self._mine(batch)
         x = self.layers.hidden_inputs(v)
         means = self.layers.hidden_means(x)
-        seen = batch if self.recipe.persistent else v  # a chain anywhere may be renewed by any configuration
-        model = self.chains.negative_phase(seen, x, self.update)
+        model = self.chains.negative_phase(batch, x, self.update)  # any of it may renew a chain anywhere
         gradient = self._direction((v, means), model, _gathered(means))
         for name, part in gradient.items():
             gradient[name] = part.float()
@@ -84,20 +81,15 @@ class ParallelTrainer(Trainer):
         # As random, but not the numbers of one rank.
         return unit_source(seed.spawn(self._n_ranks)[self._rank], device)
 
-    def _make_chains(self) -> Chains:
-        whole = super()._make_chains()
-        if not isinstance(whole, PersistentChains):
-            return whole
-        start, life = whole.state["chains"], self.recipe.chain_life
+    def _make_persistent(self) -> PersistentChains:
+        start, life = self.batches.batch(self.n_updates), self.recipe.chain_life
         part = _PartOfChains(
             self.layers,
             self.units,
             self.recipe.gibbs_steps,
             self._mine(start),
-            torch.ones(1, device=start.device),
             n_fresh=len(start) / life if life else 0.0,
             fresh_until=self._fresh_until,
-            random_starts=self._has_random_starts,
         )
         part.place(self._rank * (len(start) // self._n_ranks), len(start))
         return part
@@ -115,11 +107,6 @@ class _PartOfChains(PersistentChains):
         """Number of the first chain here, and how many there are everywhere."""
         self._first, self._n_all = first, n_all
 
-    def _toss(self, like: torch.Tensor) -> torch.Tensor:
-        if not isinstance(self._units, _PartOfUnits):
-            return super()._toss(like)
-        return self._units.draw_alike(torch.zeros_like(like))
-
     def _put(self, chains: torch.Tensor, places: torch.Tensor, fresh: torch.Tensor) -> None:
         here = (places >= self._first) & (places < self._first + len(chains))
         chains[places[here] - self._first] = fresh[here]
@@ -131,10 +118,6 @@ class _PartOfUnits(KernelUnits):
     def __init__(self, seed: SeedSequence, rank: int, n_ranks: int) -> None:
         super().__init__(seed)
         self._rank, self._n_ranks = rank, n_ranks
-
-    def draw_alike(self, inputs: torch.Tensor) -> torch.Tensor:
-        """The same draws on all ranks."""
-        return super().draw(inputs)
 
     def draw(self, inputs: torch.Tensor) -> torch.Tensor:
         size = inputs.numel()

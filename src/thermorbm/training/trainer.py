@@ -12,27 +12,22 @@ from numpy.typing import NDArray
 from thermorbm.dataset import Dataset
 from thermorbm.model import Machine
 from thermorbm.training.batches import Batches
-from thermorbm.training.chains import Chains, DataChains, Phase, persistent_chains
+from thermorbm.training.chains import Chains, DataChains, PersistentChains, Phase, WarmChains
 from thermorbm.training.dense import DenseLayers
 from thermorbm.training.design import Design
 from thermorbm.training.layers import Parameters
 from thermorbm.training.modes import StiffModes
 from thermorbm.training.natural import NaturalGradient
-from thermorbm.training.optimizer import SGD, Adam
-from thermorbm.training.origin import mean_abs_magnetization
+from thermorbm.training.order import find_order
 from thermorbm.training.recipe import Recipe
+from thermorbm.training.sparse import SparsePrior
 from thermorbm.training.symmetric import SharedFilters
 from thermorbm.training.units import UnitSource, unit_source
-from thermorbm.training.warm_chains import WarmChains
 
 Arrays = dict[str, NDArray[Any]]
 
 # The part of the training during which chains start anew; then they settle.
 FRESH_UNTIL = 0.9
-# <|m|> of ordered data. No chain starts at random spins there: a cold machine makes stripes of them, which
-# last, and to take them away the weights grow until nothing is excited any more. Nor is any mode near to
-# critical, so that the rate may be larger.
-ORDERED = 0.9
 
 
 class Trainer:
@@ -47,20 +42,23 @@ class Trainer:
         device: torch.device,
         dtype: torch.dtype,
     ) -> None:
-        weights, units, batches, modes = SeedSequence(seed).spawn(4)
+        weights, units, batches, directions = SeedSequence(seed).spawn(4)
         self.recipe, self.design = recipe, design
         self.update, self.distance = 0, 0.0
-        self.layers = design.layers(weights, device, dtype, recipe.start)
-        self.units = self._make_units(units, device)
-        self.batches = Batches(data, recipe.batch_size, batches, recipe.flip, recipe.translate, device, dtype)
+        self.batches = Batches(data, recipe.batch_size, batches, device, dtype)
         self.n_updates = max(recipe.epochs * self.batches.per_epoch, recipe.least_updates)
-        self.modes = None
-        if recipe.modes:
-            self.modes = StiffModes(data, recipe.modes, design.n_hidden, modes, device)
+        carried = recipe.start == "order"
+        needed = carried or recipe.modes or recipe.sparsity
+        order = find_order(data, directions) if needed else None
+        self.layers = design.layers(weights, device, dtype, order if carried else None)
+        self.units = self._make_units(units, device)
+        n_order = min(len(order.strengths), design.n_hidden) if order and carried else 0
+        self.modes, self.prior = None, None
+        if recipe.modes and order:
+            self.modes = StiffModes(order, recipe.modes, design.n_hidden, n_order, device)
+        if recipe.sparsity and order:
+            self.prior = SparsePrior(order, recipe.sparsity, len(data), n_order, device)
         self.natural = self._make_natural() if recipe.natural else None
-        self._is_ordered = mean_abs_magnetization(data) >= ORDERED
-        self._has_random_starts = recipe.random_starts and not self._is_ordered
-        self.optimizer = self._make_optimizer()
         self.chains = self._make_chains()
 
     def step(self) -> None:
@@ -71,7 +69,10 @@ class Trainer:
                 gradient.pop(name, None)
             else:
                 gradient[name] *= self.recipe.bias_rate
-        self.optimizer.step(gradient, self.rate, self.update)
+        for name, part in gradient.items():
+            self.layers.parameters[name].add_(part, alpha=self.rate)
+        if self.prior:
+            self.prior.pull(self.layers.parameters["W"], self.rate, self.update)
         self.layers.refresh()
         self.distance += self.rate
         self.update += 1
@@ -91,12 +92,13 @@ class Trainer:
             return self.layers.gradient(*data, *model)
         assert isinstance(self.layers, DenseLayers)  # no other design lets such a recipe through
         self.modes.look(batch_means, self.update)
-        return self.layers.gradient(*data, *model, self.modes.soften)
+        return self.layers.gradient(*data, *model, self.modes.product)
 
     @property
     def rate(self) -> float:
         """Learning rate of the next update."""
-        return self.recipe.rate(self.update, self.n_updates, self.design.n_hidden, self._is_ordered)
+        scale = self.modes.rate_scale if self.modes else 1.0
+        return scale * self.recipe.rate(self.update, self.n_updates, self.design.n_hidden)
 
     @property
     def is_finite(self) -> bool:
@@ -130,7 +132,6 @@ class Trainer:
     def _parts(self) -> dict[str, Parameters]:
         return {
             "parameter": self.layers.parameters,
-            "optimizer": self.optimizer.state,
             "chains": self.chains.state,
             "modes": self.modes.state if self.modes else {},
             "natural": self.natural.state if self.natural else {},
@@ -138,10 +139,6 @@ class Trainer:
 
     def _make_units(self, seed: SeedSequence, device: torch.device) -> UnitSource:
         return unit_source(seed, device)
-
-    def _make_optimizer(self) -> SGD | Adam:
-        parameters = self.layers.parameters
-        return Adam(parameters) if self.recipe.optimizer == "adam" else SGD(parameters, self.recipe.momentum)
 
     def _make_natural(self) -> NaturalGradient:
         assert isinstance(self.layers, SharedFilters)  # no other design lets such a recipe through
@@ -158,26 +155,18 @@ class Trainer:
         return round(FRESH_UNTIL * self.n_updates)
 
     def _make_chains(self) -> Chains:
-        recipe = self.recipe
-        from_data = DataChains(self.layers, self.units, recipe.gibbs_steps)
-        if not recipe.persistent:
+        from_data = DataChains(self.layers, self.units, self.recipe.gibbs_steps)
+        if self.recipe.persistent_from == 1:
             return from_data
+        return WarmChains(from_data, self._make_persistent(), self._persistent_from)
+
+    def _make_persistent(self) -> PersistentChains:
         start = self.batches.batch(self.n_updates)  # a batch that training itself does not come to
-        persistent = persistent_chains(
-            self.layers,
-            self.units,
-            recipe.gibbs_steps,
-            start[: recipe.n_chains or recipe.batch_size],
-            recipe.n_replicas,
-            recipe.hottest,
-            round(recipe.tempered_from * self.n_updates),
-            recipe.chain_life,
-            self._fresh_until,
-            self._has_random_starts,
+        life = self.recipe.chain_life
+        n_fresh = len(start) / life if life else 0.0
+        return PersistentChains(
+            self.layers, self.units, self.recipe.gibbs_steps, start, n_fresh, self._fresh_until
         )
-        if not isinstance(self.layers, SharedFilters):
-            return persistent
-        return WarmChains(from_data, persistent, self._persistent_from)
 
 
 def _array(tensor: torch.Tensor) -> NDArray[Any]:
