@@ -5,19 +5,19 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
 from thermorbm.errors import InputError
-from thermorbm.study import tasks as tasks_module
-from thermorbm.study.costs import estimate_costs
+from thermorbm.runner.run import survey
+from thermorbm.runner.rundir import open_run, prepare
+from thermorbm.runner.schedule import ordered
+from thermorbm.runner.store import Reduced, write_reduced
+from thermorbm.runner.task import Task, derived_seed
 from thermorbm.study.plan import plan_study
-from thermorbm.study.reduced import Reduced, write_reduced
-from thermorbm.study.rundir import open_run, prepare
-from thermorbm.study.runner import survey
-from thermorbm.study.schedule import ordered
 from thermorbm.study.spec import Family, Study
-from thermorbm.study.tasks import Task, derived_seed, make_task
+from thermorbm.study.steps import STEPS, estimate_costs, measure
 from thermorbm.study.toml import load_study
 
 RICH = """
@@ -118,7 +118,8 @@ def test_precision_and_versions_of_a_kind_are_part_of_it(hashes, monkeypatch):
     after = hashes(**{"seed = 3": 'seed = 3\nprecision = "bf16"'})
     assert {name.split("/")[0] for name in changed(before, after)} == OF_TRAINING
     before = hashes()
-    monkeypatch.setitem(tasks_module.VERSIONS, "measure", 2)
+    monkeypatch.setattr(measure, "STEP", replace(measure.STEP, version=2))
+    monkeypatch.setitem(STEPS, "measure", measure.STEP)
     assert {name.split("/")[0] for name in changed(before, hashes())} == {"measure", "estimate"}
 
 
@@ -136,8 +137,8 @@ def test_seeds_belong_to_names():
 
 
 def test_a_task_survives_json():
-    first = make_task("sample", "a", {"seed": 1, "shape": [2, 2]}, labels={"family": "x"})
-    task = make_task("measure", "b", {"thermal": True}, [first], {"family": "x"})
+    first = STEPS["sample"].task("a", {"seed": 1, "shape": [2, 2]}, labels={"family": "x"})
+    task = STEPS["measure"].task("b", {"thermal": True}, [first], {"family": "x"})
     assert Task.from_dict(json.loads(json.dumps(task.to_dict()))) == task
 
 
@@ -196,8 +197,8 @@ def test_a_slip_of_the_pen_does_not_plan_without_end(write_study):
 
 LIGHT = """
 import sys
-import thermorbm.study.runner
-assert not {"numba", "scipy", "torch"} & set(sys.modules)
+import thermorbm.study.run
+assert not {"numba", "torch"} & set(sys.modules)
 """
 
 

@@ -22,8 +22,7 @@ from thermorbm.report.page import Section, render
 from thermorbm.report.run import Missing, Run, read_run
 from thermorbm.report.symmetric import coupling_tables
 from thermorbm.report.tables import Table
-from thermorbm.storage import atomic_path
-from thermorbm.study.csv import write_csv
+from thermorbm.storage import atomic_path, write_csv
 
 
 def build(path: Path | str, n_workers: int = 1) -> Path:

@@ -10,8 +10,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from thermorbm.errors import FileError
-from thermorbm.study.reduced import read_reduced
-from thermorbm.study.rundir import existing_run, read_json
+from thermorbm.runner.rundir import existing_run
+from thermorbm.runner.store import read_reduced
+from thermorbm.storage import read_json
 
 Values = Mapping[str, Any]
 Arrays = Mapping[str, NDArray[Any]]

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from thermorbm.records import as_plain
 from thermorbm.stats import Estimate
 from thermorbm.study.quantities import QUANTITIES, Quantity
-from thermorbm.study.records import as_plain
 from thermorbm.study.results import Family, Machine, Observation
 
 

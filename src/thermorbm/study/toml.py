@@ -18,9 +18,9 @@ from thermorbm.study.spec import (
     EnergyGrid,
     Extrapolation,
     Family,
-    Group,
     Sector,
     Study,
+    Variant,
 )
 from thermorbm.study.tables import MOST_VALUES, Table
 
@@ -122,7 +122,7 @@ def _assigned(files: Sequence[DataFile], names: Sequence[str]) -> dict[str, tupl
 
 
 def _family(table: Table, data: tuple[DataFile, ...]) -> Family:
-    training, variants, shape = _training(table, Group()), table.each("variant"), _shape(table)
+    training, tables, shape = _training(table, Variant()), table.each("variant"), _shape(table)
     energies = _energies(table, shape)
     given = {
         "name": table.text("name"),
@@ -136,9 +136,9 @@ def _family(table: Table, data: tuple[DataFile, ...]) -> Family:
         "parts": table.texts("parts") or PARTS,
     }
     table.finish()
-    main = _located(table, Group, training)
-    groups = (*([main] if main.hidden else []), *(_variant(inner, main) for inner in variants))
-    return _located(table, Family, {**given, "groups": groups, "energies": energies, "data": data})
+    main = _located(table, Variant, training)
+    variants = (*([main] if main.hidden else []), *(_variant(inner, main) for inner in tables))
+    return _located(table, Family, {**given, "variants": variants, "energies": energies, "data": data})
 
 
 def _shape(table: Table) -> tuple[int, ...] | None:
@@ -152,7 +152,7 @@ def _shape(table: Table) -> tuple[int, ...] | None:
         raise InputError(table.path("shape"), error.got, error.wanted, error.remedy) from error
 
 
-def _training(table: Table, like: Group) -> dict[str, Any]:
+def _training(table: Table, like: Variant) -> dict[str, Any]:
     """The keys that a family and its variants share; what is not given is as in `like`."""
     hidden = table.wholes("hidden")
     inherited = {} if "recipe" in table else like.changes  # changes belong to a recipe
@@ -167,7 +167,7 @@ def _training(table: Table, like: Group) -> dict[str, Any]:
     }
 
 
-def _variant(table: Table, main: Group) -> Group:
+def _variant(table: Table, main: Variant) -> Variant:
     filters, kernel, point_group = (
         table.wholes("filters"),
         table.whole("kernel", 3),
@@ -176,7 +176,7 @@ def _variant(table: Table, main: Group) -> Group:
     if filters:
         if "hidden" in table:
             raise table.refused("hidden", list(table.wholes("hidden")), "absent where filters are given")
-        main = Group(seeds=main.seeds)  # recipes of dense machines do not suit symmetric ones
+        main = Variant(seeds=main.seeds)  # recipes of dense machines do not suit symmetric ones
     else:
         for key, value in (("kernel", kernel), ("point_group", point_group)):
             if key in table:
@@ -196,7 +196,7 @@ def _variant(table: Table, main: Group) -> Group:
     table.finish()
     if not training["hidden"] and not filters:
         raise table.refused("hidden", None, "one or more numbers of hidden units")
-    return _located(table, Group, {**training, **given})
+    return _located(table, Variant, {**training, **given})
 
 
 def _sector(table: Table) -> Sector:
