@@ -21,11 +21,10 @@ from thermorbm.dataset import import_spins
 from thermorbm.errors import ThermorbmError
 from thermorbm.runner.store import Reduced, read_reduced, write_reduced
 from thermorbm.storage import read_hdf5, write_hdf5
-from thermorbm.study.builtin import builtin_studies
 from thermorbm.study.plan import plan_study
 from thermorbm.study.sources import parameter_values
 from thermorbm.study.steps import STEPS
-from thermorbm.study.toml import load_study
+from thermorbm.study.toml import builtin_studies, load_study
 
 MOST_SECONDS = 60
 LATTICE = Lattice((4, 4))

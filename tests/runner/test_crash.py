@@ -13,7 +13,7 @@ import pytest
 
 from thermorbm.runner.lock import locked
 from thermorbm.runner.rundir import open_run
-from thermorbm.study.builtin import find_study
+from thermorbm.study.toml import find_study
 
 # So many temperatures that a signal comes before the end; no machines, so that it begins at once.
 LONG = """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from thermorbm.study.builtin import find_study
+from thermorbm.study.toml import find_study
 
 
 def kill(study, place, n_kills):

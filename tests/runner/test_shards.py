@@ -12,11 +12,10 @@ from thermorbm.runner.progress import read_status
 from thermorbm.runner.rundir import open_run, prepare
 from thermorbm.runner.shards import Shard, share
 from thermorbm.storage import write_json
-from thermorbm.study.builtin import find_study
 from thermorbm.study.plan import plan_study
 from thermorbm.study.run import run_shard, run_study
 from thermorbm.study.steps import STEPS, estimate_costs
-from thermorbm.study.toml import load_study
+from thermorbm.study.toml import find_study, load_study
 
 
 def shares(name, count):

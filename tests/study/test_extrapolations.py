@@ -8,11 +8,10 @@ from thermorbm.report.extrapolation import extrapolation_tables, figures
 from thermorbm.report.run import Missing, Run
 from thermorbm.report.style import our_style
 from thermorbm.runner.store import Reduced
-from thermorbm.study.builtin import find_study
 from thermorbm.study.extrapolation import extrapolation
 from thermorbm.study.plan import plan_study
 from thermorbm.study.steps import STEPS
-from thermorbm.study.toml import load_study
+from thermorbm.study.toml import find_study, load_study
 
 SIDES = (16, 32, 64)
 HEAD = 'name = "s"\n'

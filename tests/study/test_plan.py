@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import field, fields, make_dataclass, replace
 
 import pytest
 
@@ -15,10 +15,11 @@ from thermorbm.runner.rundir import open_run, prepare
 from thermorbm.runner.schedule import ordered
 from thermorbm.runner.store import Reduced, write_reduced
 from thermorbm.runner.task import Task, derived_seed
-from thermorbm.study.plan import plan_study
+from thermorbm.study.plan import plan_study, recipe_parameters
 from thermorbm.study.spec import Family, Study
 from thermorbm.study.steps import STEPS, estimate_costs, measure
 from thermorbm.study.toml import load_study
+from thermorbm.training.recipe import RECIPES, Recipe
 
 RICH = """
 [[family.variant]]
@@ -213,3 +214,13 @@ def test_a_gpu_is_part_of_what_names_a_training(write_study):
     assert not {task_id for task_id in plain if "train/" in task_id} & set(gpu)
     costs = estimate_costs(gpu)
     assert {task.kind for task_id, task in gpu.items() if costs[task_id].gpus} == {"train"}
+
+
+def test_a_new_field_of_recipes_leaves_older_trainings_as_they_are():
+    """Only where it is not at its default is it part of what names a training."""
+    recipe = RECIPES["fast"]
+    known = {item.name: getattr(recipe, item.name) for item in fields(recipe)}
+    later = make_dataclass("Later", [("brand_new", int, field(default=0))], bases=(Recipe,), frozen=True)
+    assert recipe_parameters(later(**known)) == recipe_parameters(recipe)
+    assert recipe_parameters(later(**known, brand_new=3)) == {**recipe_parameters(recipe), "brand_new": 3}
+    assert Recipe(**recipe_parameters(recipe)) == recipe

@@ -3,9 +3,8 @@
 import pytest
 
 from thermorbm.errors import FileError
-from thermorbm.study.builtin import builtin_studies, find_study
 from thermorbm.study.spec import PARTS
-from thermorbm.study.toml import load_study
+from thermorbm.study.toml import builtin_studies, find_study, load_study
 
 FAMILY = '[[family]]\nname = "2d"\nshape = [4, 4]\ntemperatures = [2.0, 3.0]\nsamples = 100\n'
 HEAD = 'name = "s"\n'

@@ -80,8 +80,8 @@ def run(
     """
     from thermorbm.cli.study_display import display
     from thermorbm.runner.shards import Shard
-    from thermorbm.study.builtin import find_study
     from thermorbm.study.run import run_shard, run_study
+    from thermorbm.study.toml import find_study
 
     path, part = find_study(study), None if shard is None else Shard.parse(shard)
     if part and (fresh or cluster):

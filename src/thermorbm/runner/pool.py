@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from thermorbm.errors import FileError, InputError
+from thermorbm.checks import check_count
+from thermorbm.errors import FileError
 from thermorbm.runner.cost import Room
 from thermorbm.runner.task import Task
 
@@ -110,8 +111,7 @@ def wanted_workers(n_workers: int | None) -> int:
     """So many processes as asked for, or one for each core that this one may use."""
     if n_workers is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if n_workers < 1:
-        raise InputError("workers", n_workers, "a whole number >= 1")
+    check_count("workers", n_workers)
     return n_workers
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from thermorbm.errors import InputError
@@ -25,6 +25,14 @@ TURNS = (2.0 / TC_2D, 2.5 / TC_2D)
 CRITICAL = {2: TC_2D, 3: TC_3D}
 # Of symmetric machines alone: raised by one when they learn otherwise, so that dense ones are not made anew.
 NATURAL = 4
+# Fields of a recipe that have always been part of what names a training. Any other field is only where it is
+# not at its default, so that a field that is added to `Recipe` leaves all older trainings as they are.
+RECIPE_FIELDS = {
+    "name", "learning_rate", "epochs", "batch_size", "gibbs_steps", "persistent", "optimizer", "momentum",
+    "schedule", "final_learning_rate", "reference_hidden", "warm_up", "n_chains", "chain_life",
+    "random_starts", "n_replicas", "hottest", "tempered_from", "flip", "translate", "modes", "natural",
+    "persistent_from", "zero_bias", "bias_rate", "least_updates", "stop_early",
+}  # fmt: skip
 # What is read off filters remembers where they started, and is compared between temperatures. So in studies
 # dense machines start as the paper's do, at one rate, and take longer, unless changes say otherwise.
 FAST = {"start": "glorot", "ordered_rate": 1.0, "epochs": 15, "least_updates": 3000}
@@ -263,7 +271,7 @@ class FamilyPlanner:
             changes = {**variant.changes, **variant.size_changes.get(n_hidden, {})}
             if variant.recipe == "fast" and not variant.filters:
                 changes = FAST | changes
-            return choose_recipe(variant.recipe, changes, named).to_dict()
+            return recipe_parameters(choose_recipe(variant.recipe, changes, named))
         except (InputError, TypeError) as error:
             key = f"family.{self._family.name}.variant.{variant.name}"
             raise InputError(key, variant.recipe, f"trained by a valid recipe: {error}") from error
@@ -280,6 +288,15 @@ class FamilyPlanner:
 
     def _labels(self, **labels: Any) -> dict[str, Any]:
         return {"family": self._family.name, **labels}
+
+
+def recipe_parameters(recipe: Any) -> dict[str, Any]:
+    """What names a training: the fields of RECIPE_FIELDS, and others that are not at their default."""
+    return {
+        item.name: value
+        for item in fields(recipe)
+        if (value := getattr(recipe, item.name)) != item.default or item.name in RECIPE_FIELDS
+    }
 
 
 def _readings(place: MachinePlace) -> list[Task]:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from thermorbm.errors import InputError, unknown_name
+from thermorbm.checks import (
+    check_count,
+    check_counts,
+    check_distinct,
+    check_member,
+    check_name,
+    check_rising,
+    check_seed,
+    check_temperatures,
+)
+from thermorbm.errors import InputError
 from thermorbm.lattice import Lattice
 
 PARTS = (
@@ -28,8 +36,6 @@ PARTS = (
 DEVICES = ("cpu", "cuda")
 HAMILTONIANS = ("ising", "unknown")
 METHODS = ("metropolis", "swendsen-wang", "wolff")
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
-LARGEST = 1 << 40  # any count beyond it is a slip of the pen
 
 Sector = str | float
 
@@ -284,8 +290,7 @@ class Study:
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
-        if isinstance(self.seed, bool) or not 0 <= self.seed < 1 << 63:
-            raise InputError("seed", self.seed, "a whole number >= 0")
+        check_seed("seed", self.seed)
         check_member("precision", self.precision, ("auto", "fp32", "bf16"))
         check_member("device", self.device, DEVICES)
         if not self.families:
@@ -304,51 +309,6 @@ class Study:
             if family.hamiltonian != "unknown":
                 remedy = "the Ising model is used at a temperature"
                 raise InputError(f"family.{family.name}.hamiltonian", family.hamiltonian, "unknown", remedy)
-
-
-def check_name(key: str, name: str) -> None:
-    if not NAME.fullmatch(name):
-        raise InputError(key, name, "up to 40 letters, digits, '.', '_' and '-', a letter or digit first")
-
-
-def check_member(key: str, value: object, valid: Sequence[str]) -> None:
-    if value not in valid:
-        raise unknown_name(key, value, valid)
-
-
-def check_count(key: str, value: int, least: int = 1) -> None:
-    if isinstance(value, bool) or not least <= value < LARGEST:
-        raise InputError(key, value, f"a whole number >= {least}")
-
-
-def check_counts(key: str, values: Sequence[int]) -> None:
-    for value in values:
-        check_count(key, value)
-    check_distinct(key, values)
-
-
-def check_temperatures(key: str, values: Sequence[float]) -> None:
-    """One or more rising numbers > 0."""
-    if not values:
-        raise InputError(key, list(values), "one or more temperatures")
-    for value in values:
-        if not 0 < value < math.inf:
-            raise InputError(key, value, "finite numbers > 0")
-    check_rising(key, values)
-
-
-def check_rising(key: str, values: Sequence[float]) -> None:
-    for before, after in pairwise(values):
-        if after == before:
-            raise InputError(key, after, "all different", "it stands there twice")
-        if not after > before:
-            raise InputError(key, [before, after], "sorted, lowest first")
-
-
-def check_distinct(key: str, values: Sequence[object]) -> None:
-    for value in values:
-        if list(values).count(value) > 1:
-            raise InputError(key, value, "all different", "it stands there twice")
 
 
 def check_subset(key: str, values: Sequence[float], allowed: Sequence[float]) -> None:
