@@ -79,7 +79,7 @@ def test_the_quality_of_machines_for_one_temperature(finished, results):
         "joint_energy", "abs_magnetization", "energy", "correlation_r2", "heat_capacity",
     }  # fmt: skip
     assert found["is_equilibrium"] is (found["verdict"] == "equilibrium")
-    assert "quality" not in union["observations"][0]
+    assert union["observations"][0]["quality"] is None
 
 
 def test_arrays_for_figures_are_in_the_reduced_results(finished, results):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,7 @@ from thermorbm.cli.options import JsonOption, WorkersOption
 from thermorbm.cli.report import make_report
 
 if TYPE_CHECKING:
+    from thermorbm.study.results import CriticalTemperature, Results
     from thermorbm.study.runner import RunSummary
     from thermorbm.study.status import Status
 
@@ -39,22 +40,6 @@ Exit codes:
   1    some tasks failed
   2    not a run directory
 """
-
-
-INDICATORS = {
-    "heat_capacity_per_spin": "c_V",
-    "susceptibility_per_spin": "susceptibility of |m|",
-    "entropy_per_spin": "T dS/dT",
-    "pseudo_entropy_per_spin": "T dS~/dT",
-    "pseudo_likelihood_per_spin": "T dL~/dT",
-    "entropy_upper_per_spin": "T dS_up/dT (bracket)",
-    "filter_sum_abs_variance": "Var |filter sum|",
-    "nll_per_spin": "T dNLL/dT",
-    "own_heat_capacity_per_spin": "c_V of own chains",
-    "visible_energy_variance_per_spin": "Var visible energy",
-    "zero_bias_energy_variance_per_spin": "Var E_W (no biases)",
-    "visible_energy_mean_per_spin": "visible energy slope",
-}
 
 
 class Terminated(KeyboardInterrupt):
@@ -179,33 +164,32 @@ def _conclude(summary: RunSummary) -> int:
     return 0
 
 
-def _show_critical(results: Mapping[str, Any]) -> None:
+def _show_critical(results: Results) -> None:
     """The table of critical temperatures on stdout; targets are of the same finite lattice."""
+    from thermorbm.study.quantities import indicator_text
+
     rows = [
-        (family["name"], _indicator(row["indicator"]), _machines(row), *_numbers(row))
-        for family in results["families"]
-        for row in family["critical_temperatures"]
-        if row["is_shown"] and row["estimate"] is not None  # a group of a few temperatures has none
+        (family.name, indicator_text(row.indicator, row.feature), _machines(row), *_numbers(row))
+        for family in results.families
+        for row in family.critical_temperatures
+        if row.is_shown and row.estimate is not None  # a variant of a few temperatures has none
     ]
     if rows:
         columns = "", "indicator", "machines", "T_c", "target", "off"
         print_table("critical temperatures", columns, rows, right=False)
 
 
-def _indicator(name: str) -> str:
-    return INDICATORS.get(name, name.replace("correlation_r", "filter correlation r="))
+def _machines(row: CriticalTemperature) -> str:
+    return "" if row.variant is None else f"{row.variant} {row.n_hidden}"
 
 
-def _machines(row: Mapping[str, Any]) -> str:
-    return "" if row["group"] is None else f"{row['group']} {row['n_hidden']}"
-
-
-def _numbers(row: Mapping[str, Any]) -> tuple[str, str, str]:
-    found, target, off = row["estimate"], row["target"], row["relative_to_target"]
-    if row["at_edge"]:
+def _numbers(row: CriticalTemperature) -> tuple[str, str, str]:
+    assert row.estimate is not None
+    if row.at_edge:
         return "not found", "", ""
-    known = "" if target is None else f"{target['value']:.3f}"
-    return f"{found['value']:.3f} ± {found['error']:.3f}", known, "" if off is None else f"{100 * off:+.1f} %"
+    target = "" if row.target is None else f"{row.target.value:.3f}"
+    off = "" if row.relative_to_target is None else f"{100 * row.relative_to_target:+.1f} %"
+    return f"{row.estimate.value:.3f} ± {row.estimate.error:.3f}", target, off
 
 
 def _show(found: Status) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from typing import Any
 
 from thermorbm.errors import FileError
 from thermorbm.exact import TC_2D, TC_3D
 from thermorbm.study.csv import write_csv
+from thermorbm.study.records import as_plain
 from thermorbm.study.reduced import Reduced, read_values
-from thermorbm.study.rundir import FORMAT, RunDirectory, read_json, write_json
+from thermorbm.study.results import FORMAT, Results, make_results, write_results
+from thermorbm.study.rundir import RunDirectory, read_json
 from thermorbm.study.spec import Family, Study
 from thermorbm.study.summary import known_entropies, summary_row
 from thermorbm.study.tasks import Task
@@ -30,28 +32,31 @@ TABLES = (
     "critical_temperatures",
     "extrapolations",
 )
-MACHINE_LABELS = ("value", "group", "union", "sector", "n_hidden", "seed_index")
+MACHINE_LABELS = ("value", "group", "role", "union", "sector", "n_hidden", "seed_index")
 
 
-def collect(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) -> Values:
+def collect(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) -> Results:
     """Writes `results.json` and `tables/*.csv` from what is there, and gives the content of the former."""
-    results = {task_id: result for task_id in tasks if (result := _read(directory, task_id)) is not None}
-    families = [_family(family, results, tasks, directory) for family in study.families]
-    extrapolations = [_extrapolation(result) for result in results.values() if _joins_families(result)]
+    results = {
+        task_id: replace(result, task=task)  # with the labels of this plan
+        for task_id, task in tasks.items()
+        if (result := _read(directory, task_id)) is not None
+    }
     content = {
         "format": FORMAT,
         "study": _study(study),
         "versions": {**{name: version(name) for name in PACKAGES}, "python": platform.python_version()},
-        "families": families,
-        "extrapolations": extrapolations,
+        "families": [_family(family, results) for family in study.families],
+        "extrapolations": [_extrapolation(result) for result in results.values() if _joins_families(result)],
         "tasks": _tasks(tasks, results, directory),
         "timings": _timings(results),
     }
-    write_json(directory.results, content, indent=1)
+    found = make_results(content)
+    write_results(directory.results, found)
     (directory.path / "tables").mkdir(exist_ok=True)
-    for name, rows in _tables(families, extrapolations).items():
+    for name, rows in _tables(found).items():
         write_csv(directory.path / "tables" / f"{name}.csv", rows)
-    return content
+    return found
 
 
 def _read(directory: RunDirectory, task_id: str) -> Reduced | None:
@@ -66,9 +71,7 @@ def _study(study: Study) -> Values:
     return {**known, "control": asdict(study.control)}
 
 
-def _family(
-    family: Family, results: Mapping[str, Reduced], tasks: Mapping[str, Task], directory: RunDirectory
-) -> Values:
+def _family(family: Family, results: Mapping[str, Reduced]) -> Values:
     mine = {task_id: r for task_id, r in results.items() if r.task.labels["family"] == family.name}
     curves = [_estimates(result) for result in _of_kind(mine, "estimate")]
     thermodynamics = next((item for item in curves if item.pop("what") == "thermodynamics"), None)
@@ -95,9 +98,9 @@ def _critical_temperatures(
     """What every indicator says of T_c, beside its target on this lattice and T_c of the infinite one."""
     known = thermodynamics or {}
     targets, infinite = known.get("targets", {}), _critical(family)
-    rows = [{"group": None, "union": None, "n_hidden": None, **row} for row in known.get("critical", [])]
+    rows = list(known.get("critical", []))
     for item in indicators:
-        place = {name: item[name] for name in ("group", "union", "n_hidden")}
+        place = {name: item.get(name) for name in ("group", "role", "union", "n_hidden")}
         rows += [{**place, **row} for row in item.get("critical", [])]
     return [
         {
@@ -169,7 +172,7 @@ def _machine(result: Reduced, results: Mapping[str, Reduced]) -> Values:
         key: task.parameters[key] for key in ("filters", "kernel", "point_group") if key in task.parameters
     }
     return {
-        **{name: task.labels[name] for name in MACHINE_LABELS},
+        **{name: task.labels.get(name) for name in MACHINE_LABELS},
         **{name: task.parameters[name] for name in ("seed", "recipe", "samples", "proportions", "threads")},
         **symmetric,
         **result.values,
@@ -243,20 +246,18 @@ def _extrapolation(result: Reduced) -> Values:
     return {"name": result.task.labels["extrapolation"], **result.values}
 
 
-def _tables(families: Iterable[Values], extrapolations: Iterable[Values]) -> dict[str, list[Values]]:
+def _tables(results: Results) -> dict[str, list[Values]]:
     """Rows of every table; a row begins with the name of its family, or of what joins families."""
     tables: dict[str, list[Values]] = {name: [] for name in TABLES}
-    for item in extrapolations:
-        tables["extrapolations"] += [{"extrapolation": item["name"], **row} for row in item["rows"]]
-    for family in families:
-        name = {"family": family["name"]}
-        tables["data"] += [{**name, **row} for row in family["data"]]
-        tables["energies"] += [{**name, **row} for row in family["energies"]]
-        tables["critical_temperatures"] += [{**name, **row} for row in family["critical_temperatures"]]
-        entropies = known_entropies(family["data"], family["thermodynamics"])
-        for machine in family["machines"]:
+    for item in results.extrapolations:
+        tables["extrapolations"] += [{"extrapolation": item.name, **as_plain(row)} for row in item.rows]
+    for family in results.families:
+        name = {"family": family.name}
+        for table in ("data", "energies", "machines", "critical_temperatures"):
+            tables[table] += [{**name, **as_plain(row)} for row in getattr(family, table)]
+        entropies = known_entropies(family)
+        for machine in family.machines:
             tables["summary"].append({**name, **summary_row(machine, entropies)})
-            place = {**name, **{key: machine[key] for key in MACHINE_LABELS if key != "value"}}
-            tables["machines"].append({**name, **machine})
-            tables["observations"] += [{**place, **row} for row in machine["observations"]]
+            place = {**name, **{key: as_plain(machine)[key] for key in MACHINE_LABELS if key != "value"}}
+            tables["observations"] += [{**place, **as_plain(row)} for row in machine.observations]
     return tables

@@ -188,13 +188,14 @@ class FamilyPlanner:
             raise InputError(key, group.seeds, f"so few that there are at most {MOST_MACHINES} machines")
         for n_hidden, n_filters in sizes:
             recipe, described = self._recipe(group, n_hidden), list[Task]()
+            role = _role(group, recipe)
             for machine in self._machines(group, n_hidden, n_filters):
-                trained = self._train(machine, recipe)
+                trained = self._train(machine, recipe, role)
                 described += self._readings(machine, trained)
                 yield trained
             yield from described
             if described and self._has("critical"):
-                labels = {"group": group.name, "union": group.union, "n_hidden": n_hidden}
+                labels = {"group": group.name, "role": role, "union": group.union, "n_hidden": n_hidden}
                 yield self._estimate("indicators", f"-{group.name}-h{n_hidden}", described, labels)
 
     def _machines(self, group: Group, n_hidden: int, n_filters: int) -> list[Machine]:
@@ -218,7 +219,7 @@ class FamilyPlanner:
         dataset = self._datasets[machine.value, machine.group.sector]
         return make_task("interactions", trained.name, parameters, [trained, dataset], trained.labels)
 
-    def _train(self, machine: Machine, recipe: dict[str, Any]) -> Task:
+    def _train(self, machine: Machine, recipe: dict[str, Any], role: str) -> Task:
         group, used = machine.group, self._used(machine)
         place = "union" if machine.value is None else repr(machine.value)
         names = "train", self._family.name, group.name, place, machine.n_hidden, machine.seed_index
@@ -237,9 +238,8 @@ class FamilyPlanner:
             "threads": 1,
             **({} if self._device == "cpu" else {"device": self._device}),
         }
-        return make_task(
-            "train", self._machine_name(machine), parameters, used, self._machine_labels(machine)
-        )
+        labels = {**self._machine_labels(machine), "role": role}
+        return make_task("train", self._machine_name(machine), parameters, used, labels)
 
     def _used(self, machine: Machine) -> list[Task]:
         """The datasets that a machine is trained on."""
@@ -362,6 +362,19 @@ class FamilyPlanner:
 
     def _labels(self, **labels: Any) -> dict[str, Any]:
         return {"family": self._family.name, **labels}
+
+
+def _role(group: Group, recipe: Mapping[str, Any]) -> str:
+    """What the machines of a group are for, which decides where the report shows them."""
+    if group.filters:
+        return "symmetric"
+    if group.union:
+        return "union" if group.proportions is None else "union-proportions"
+    if group.name == "main":
+        return "main"
+    if group.sector != "symmetric":
+        return "unbalanced"
+    return "zero-bias" if recipe["zero_bias"] else "other"
 
 
 def _resolved_precision(study: Study) -> str:

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from thermorbm.errors import FileError, InputError
-from thermorbm.study.collect import collect
 from thermorbm.study.costs import Cost, Room, available_memory, estimate_costs, worker_memory
 from thermorbm.study.executor import Executor, Outcome
 from thermorbm.study.lock import Lock, locked
@@ -31,10 +30,12 @@ from thermorbm.study.shards import Shard, share
 from thermorbm.study.tasks import LARGE, Task
 from thermorbm.study.toml import load_study
 
+if TYPE_CHECKING:
+    from thermorbm.study.results import Results
+
 # Shards that begin together prepare the directory one after the other.
 SHARD_PATIENCE_SECONDS = 120.0
 
-Values = dict[str, Any]
 # Workers for tasks of these costs, by id.
 MakeWorkers = Callable[[RunDirectory, Mapping[str, Cost]], Workers]
 
@@ -50,7 +51,7 @@ class RunSummary:
     n_tasks: int
     n_found: int
     outcome: Outcome
-    results: Mapping[str, Any] | None
+    results: Results | None
 
     @property
     def is_complete(self) -> bool:
@@ -59,13 +60,7 @@ class RunSummary:
     @property
     def not_certified(self) -> list[str]:
         """Configurations whose certificate did not pass."""
-        families = [] if self.results is None else self.results["families"]
-        return [
-            f"{family['name']} at {row['value']}"
-            for family in families
-            for row in (*family["data"], *family["energies"])
-            if row["certificate"] is not None and not row["certificate"]["passed"]
-        ]
+        return [] if self.results is None else self.results.not_certified
 
 
 def run_study(
@@ -91,7 +86,7 @@ def run_study(
         prepare(directory, toml.read_text(), plan.tasks.values())
         todo = survey(plan.tasks, directory, listener)
         outcome = _execute(plan.tasks, todo, _Job(directory, lock, listener, make))
-        results = collect(plan.study, plan.tasks, directory)
+        results = _collected(plan, directory)
     return RunSummary(directory, len(plan.tasks), len(plan.tasks) - len(todo), outcome, results)
 
 
@@ -119,7 +114,7 @@ def run_shard(
     return RunSummary(directory, len(tasks), len(tasks) - len(todo), outcome, results)
 
 
-def _join(plan: Plan, directory: RunDirectory, listener: Listener, make: MakeWorkers) -> Values | None:
+def _join(plan: Plan, directory: RunDirectory, listener: Listener, make: MakeWorkers) -> Results | None:
     """If no share is left to do: does the rest and collects; else None."""
     with locked(directory.lock, SHARD_PATIENCE_SECONDS) as lock:
         hopeless = _hopeless(plan.tasks, directory)
@@ -132,7 +127,13 @@ def _join(plan: Plan, directory: RunDirectory, listener: Listener, make: MakeWor
             return None
         todo = survey(plan.tasks, directory, listener) - hopeless
         _execute(plan.tasks, todo, _Job(directory, lock, listener, make))
-        return collect(plan.study, plan.tasks, directory)
+        return _collected(plan, directory)
+
+
+def _collected(plan: Plan, directory: RunDirectory) -> Results:
+    from thermorbm.study.collect import collect  # brings scipy with it
+
+    return collect(plan.study, plan.tasks, directory)
 
 
 def _hopeless(tasks: Mapping[str, Task], directory: RunDirectory) -> set[str]:
