@@ -28,9 +28,10 @@ from reproduction_tables import (
     timings,
 )
 
-from thermorbm.report.critical import table_2
 from thermorbm.report.labels import short, with_error
 from thermorbm.report.run import look, observation
+from thermorbm.report.sections import SECTIONS
+from thermorbm.report.sections.critical import table_2
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reproduction.md"
@@ -38,12 +39,23 @@ DENSE = ("main", "all-T")
 UNKNOWN = "not measured"
 
 
+def check_words(words: dict) -> None:
+    """Ends with a message if a claim of the report belongs to a part that has no words."""
+    parts = {item["id"] for item in words["part"]}
+    claims = [claim for section in SECTIONS for claim in section.claims]
+    silent = [f"{claim.part} ({claim.id})" for claim in claims if claim.part not in parts]
+    unknown = {item["claim"] for item in words.get("deviation", [])} - {claim.id for claim in claims}
+    if silent or unknown:
+        sys.exit(f"tools/reproduction.toml: no part for {silent}; no claim for deviations {sorted(unknown)}")
+
+
 def page(study: Study, plus: Study | None, words: dict, place: Path) -> str:
     """The whole page. place: where it will lie, for links to figures."""
     parts = [
         head(study, plus, place),
         "## At a glance\n\n" + glance(study),
-        "## Table 2 side by side\n\n" + markdown(table_2(study.run)),
+        "## Table 2 side by side\n\n"
+        + ("\n\n".join(map(markdown, table_2(study.run))) or "Nothing to compare."),
         "## Figures, tables and claims\n\n" + tally(study),
         *(part(study, item, place) for item in words["part"]),
         "## Deviations\n\n" + deviations(study, words.get("deviation", [])),
@@ -102,8 +114,8 @@ def glance(study: Study) -> str:
 
 def tally(study: Study) -> str:
     counts = Counter(row["verdict"] for row in study.claims)
-    told = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
-    return f"Claims of the paper, judged family by family by fixed rules: {told}."
+    words = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
+    return f"Claims of the paper, judged family by family by fixed rules: {words}."
 
 
 def part(study: Study, words: dict, place: Path) -> str:
@@ -148,11 +160,11 @@ def fill(study: Study, text: str) -> str:
         "machine": machine_value,
     }
 
-    def found(match: re.Match[str]) -> str:
+    def find(match: re.Match[str]) -> str:
         kind, *keys = match[1].split(":")
         return finders[kind](study, *keys)
 
-    return re.sub(r"\{([a-z]+:[^{}]+)\}", found, text)
+    return re.sub(r"\{([a-z]+:[^{}]+)\}", find, text)
 
 
 def measured(study: Study, claim: str, family: str) -> str:
@@ -189,6 +201,7 @@ def main(arguments: Sequence[str], place: Path = PAGE) -> None:
         sys.exit("usage: python tools/reproduction.py results/paper [results/paper-plus]")
     study, *more = (read_study(Path(item)) for item in arguments)
     words = tomllib.loads((ROOT / "tools" / "reproduction.toml").read_text(encoding="utf-8"))
+    check_words(words)
     place.write_text(page(study, more[0] if more else None, words, place), encoding="utf-8")
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from thermorbm.report.extrapolation import best_indicators, extrapolation_tables
 from thermorbm.report.labels import percent, short, with_error
 from thermorbm.report.run import Run, read_run
-from thermorbm.report.tables import Table
+from thermorbm.report.section import PageTable
+from thermorbm.report.sections.extrapolation import best_indicators, extrapolation_tables
 
 Row = dict[str, str]
 
@@ -175,7 +175,7 @@ def _estimate_cells(name: str, row: dict) -> list[str]:
         str(row["n_hidden"]),
         with_error(row["estimate"]["value"], row["estimate"]["error"]),
         "–" if row["target"] is None else f"{row['target']['value']:.4f}",
-        "–" if row["relative_to_target"] is None else percent(row["relative_to_target"], signed=True),
+        percent(row["relative_to_target"], signed=True),
     ]
 
 
@@ -238,9 +238,7 @@ def _value(row: Row, name: str) -> str:
     return with_error(float(row[name]), float(row[f"{name}_error"] or 0)) if row[name] else "–"
 
 
-def markdown(table: Table | None) -> str:
-    if table is None:
-        return "Nothing to compare."
+def markdown(table: PageTable) -> str:
     text = grid([str(c) for c in table.columns], [[str(cell) for cell in row] for row in table.rows])
     return "\n\n".join(filter(None, [str(table.caption), text, str(table.note)]))
 

@@ -1,7 +1,8 @@
 """Tables of the entropy bracket and of the quality of machines, from the numbers of a run."""
 
-from thermorbm.report.bracket import bracket_tables, quality_tables
 from thermorbm.report.run import Run
+from thermorbm.report.sections.entropy import bracket_tables
+from thermorbm.report.sections.generation import quality_tables
 
 
 def estimate(value, error=0.001):

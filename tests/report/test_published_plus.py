@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from thermorbm.exact import TC_2D, TC_3D
-from thermorbm.report.extrapolation import fits_that_hold
 from thermorbm.report.run import read_run
+from thermorbm.report.sections.extrapolation import fits_that_hold
 
 PLUS = Path(__file__).parents[2] / "results" / "paper-plus"
 CLOSE = 0.005

@@ -1,7 +1,7 @@
 """Tables of the page, from numbers of a run."""
 
 from thermorbm.report.run import Run
-from thermorbm.report.tables import machine_tables, recipe_table
+from thermorbm.report.sections.methods import machine_tables, recipe_tables
 
 
 def machine(n_hidden, epochs, status="not converged"):
@@ -26,7 +26,7 @@ def a_run(tmp_path, *machines):
 
 
 def test_sizes_with_a_recipe_of_their_own_have_a_column(tmp_path):
-    table = recipe_table(a_run(tmp_path, machine(4, 18), machine(9, 18), machine(16, 12)))
+    (table,) = recipe_tables(a_run(tmp_path, machine(4, 18), machine(9, 18), machine(16, 12)))
     assert table.columns == ["", "2d main", "2d main 16"]
     assert ["epochs", "18", "12"] in table.rows
 

@@ -4,8 +4,8 @@ import pytest
 
 from thermorbm.errors import FileError
 from thermorbm.exact import TC_2D
-from thermorbm.report.extrapolation import extrapolation_tables, figures
 from thermorbm.report.run import Missing, Run
+from thermorbm.report.sections.extrapolation import extrapolation_tables, figures
 from thermorbm.report.style import our_style
 from thermorbm.runner.store import Reduced
 from thermorbm.study.extrapolation import extrapolation

@@ -5,17 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
 from thermorbm.errors import FileError
+from thermorbm.report.labels import TC, Label, T, plain
 from thermorbm.runner.rundir import existing_run
 from thermorbm.runner.store import read_reduced
 from thermorbm.storage import read_json
 
 Values = Mapping[str, Any]
 Arrays = Mapping[str, NDArray[Any]]
+# (x, value, error) of every point of a curve.
+Points = list[tuple[float, float, float]]
+Some = TypeVar("Some")
+
+NO_MACHINES = {
+    "main": "no machines for single temperatures were trained",
+    "symmetric": "no symmetric machines were trained",
+    "union": "no machine was trained on all temperatures together",
+    "union-proportions": "no machine was trained on other proportions of temperatures",
+    "zero-bias": "no machines without biases were trained",
+    "unbalanced": "no machines were trained on configurations with unequal signs",
+    "other": "no machines were trained by another recipe",
+}
+KELVIN_LIKE = Label(r"$J/k_\mathrm{B}$", "<i>J</i>/<i>k</i><sub>B</sub>")
+ONE_SIZE = "there is one number of hidden units only"
 
 
 class Missing(Exception):
@@ -35,8 +51,31 @@ class Run:
         return dict(self.results.get("study") or {})
 
     @property
-    def families(self) -> list[Family]:
-        return [Family(self, values) for values in self.results.get("families", [])]
+    def control(self) -> Values:
+        """Name, symbol and unit of the control parameter, which is the temperature unless a study differs."""
+        return self.study.get("control") or {}
+
+    @property
+    def control_symbol(self) -> Label:
+        symbol = str(self.control.get("symbol", "T"))
+        return T if symbol == "T" else plain(symbol)
+
+    @property
+    def control_label(self) -> Label:
+        """The axis of the control parameter, with its unit."""
+        unit = str(self.control.get("unit", ""))
+        label = KELVIN_LIKE if unit == "J/k_B" else plain(unit)
+        return self.control_symbol + " (" + label + ")" if unit else self.control_symbol
+
+    @property
+    def critical_symbol(self) -> Label:
+        """T_c, or the like for another control parameter."""
+        symbol = self.control_symbol
+        return TC if symbol == T else symbol + Label("$_c$", "<sub>c</sub>")
+
+    @property
+    def families(self) -> list[FamilyView]:
+        return [FamilyView(self, values) for values in self.results.get("families", [])]
 
     @property
     def files_read(self) -> frozenset[str]:
@@ -62,7 +101,7 @@ class Run:
 
 
 def read_run(path: Path) -> Run:
-    """The run at `path`; FileError if there is none, or nothing has been found yet."""
+    """The run at `path`; FileError if there is none, or it has no results yet."""
     directory = existing_run(path)
     if not directory.results.exists():
         raise FileError(
@@ -72,8 +111,8 @@ def read_run(path: Path) -> Run:
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
-    """Configurations on one lattice, and the machines trained on them."""
+class FamilyView:
+    """Configurations on one lattice and the machines trained on them, as the report asks for them."""
 
     run: Run
     values: Values
@@ -83,15 +122,19 @@ class Family:
         return str(self.values["name"])
 
     @property
-    def dimension(self) -> int | None:
-        shape = self.values.get("shape")
-        return None if shape is None else len(shape)
+    def title(self) -> Label:
+        """The family's name, with its lattice."""
+        return plain(self.name + (f" ({'×'.join(map(str, self.shape))})" if self.shape else ""))
+
+    @property
+    def shape(self) -> list[int] | None:
+        return self.values.get("shape")
 
     @property
     def n_sites(self) -> int | None:
-        """Of the lattice, or without one of the data."""
-        known = self.values.get("n_sites")
-        return known if known is not None else next((row.get("n_sites") for row in self.data()), None)
+        """The number of sites of the lattice; that of the data where there is no lattice."""
+        n_sites = self.values.get("n_sites")
+        return n_sites if n_sites is not None else next((row.get("n_sites") for row in self.data()), None)
 
     @property
     def critical(self) -> float | None:
@@ -102,37 +145,77 @@ class Family:
     def is_ising(self) -> bool:
         return self.values.get("hamiltonian") == "ising"
 
+    @property
+    def thermodynamics(self) -> Values:
+        return self.values.get("thermodynamics") or {}
+
+    def at(self, value: float) -> Label:
+        """A value of the control parameter in words: T = 2.25."""
+        return self.run.control_symbol + f"\u00a0=\u00a0{value:g}"
+
     def data(self, balanced: bool = True) -> list[Values]:
         """Datasets, in the order of the control parameter; the balanced ones, or those with unequal signs."""
         rows = [row for row in self.values.get("data", []) if (row["sector"] == "symmetric") == balanced]
         return sorted(rows, key=lambda row: float(row["value"]))
 
+    def data_at(self, value: float) -> Values | None:
+        return next((row for row in self.data() if row["value"] == value), None)
+
+    @property
+    def all_machines(self) -> list[Values]:
+        """Every machine of the family, of every role and seed."""
+        return list(self.values.get("machines", []))
+
     def machines(self, role: str = "main", n_hidden: int | None = None) -> list[Values]:
         """First seeds of the machines of that role, in the order of the control parameter."""
-        found = [
+        kept = [
             machine
-            for machine in self.values.get("machines", [])
-            if role_of(machine) == role and machine["seed_index"] == 0
+            for machine in self.all_machines
+            if role_of(machine) == role
+            and machine["seed_index"] == 0
+            and n_hidden in (None, machine["n_hidden"])
         ]
-        kept = [machine for machine in found if n_hidden in (None, machine["n_hidden"])]
         return sorted(kept, key=lambda machine: (machine["n_hidden"], machine["value"] or 0.0))
+
+    def machine(self, role: str, n_hidden: int, value: float | None) -> Values | None:
+        return next((m for m in self.machines(role, n_hidden) if m["value"] == value), None)
 
     def sizes(self, role: str = "main") -> list[int]:
         """Numbers of hidden units, smallest first."""
         return sorted({machine["n_hidden"] for machine in self.machines(role)})
 
-    def machine(self, role: str, n_hidden: int, value: float | None) -> Values | None:
-        return next((m for m in self.machines(role, n_hidden) if m["value"] == value), None)
+    def smallest(self, role: str = "main") -> int:
+        """The smallest number of hidden units; Missing where there are no such machines."""
+        sizes = self.sizes(role)
+        if not sizes:
+            raise Missing(NO_MACHINES[role])
+        return sizes[0]
+
+    def smallest_machines(self) -> list[Values]:
+        """Machines for single temperatures with the fewest hidden units."""
+        return self.machines("main", self.smallest())
 
     def indicators(self, role: str = "main") -> list[Values]:
-        """Curves over the control parameter, smallest machines first."""
-        groups = {m["group"] for m in self.values.get("machines", []) if role_of(m) == role}
-        found = [item for item in self.values.get("indicators", []) if item["group"] in groups]
-        return sorted(found, key=lambda item: int(item["n_hidden"]))
+        """What machines of one size say over the control parameter, smallest machines first."""
+        groups = {m["group"] for m in self.all_machines if role_of(m) == role}
+        items = [item for item in self.values.get("indicators", []) if item["group"] in groups]
+        return sorted(items, key=lambda item: int(item["n_hidden"]))
 
-    @property
-    def thermodynamics(self) -> Values:
-        return self.values.get("thermodynamics") or {}
+    def indicators_of(self, role: str, n_hidden: int) -> Values | None:
+        return next((item for item in self.indicators(role) if item["n_hidden"] == n_hidden), None)
+
+    def weights(self, machine: Values) -> tuple[Values, Arrays]:
+        """Numbers and arrays of the task that read the machine's weights."""
+        numbers = machine.get("weights")
+        arrays = self.run.arrays(look(numbers, "file"))
+        if not numbers or not arrays:
+            raise Missing("the weights were not looked at")
+        return numbers, arrays
+
+    def observation(self, role: str, n_hidden: int, value: float) -> Values | None:
+        """What a machine made of the data at its own temperature."""
+        machine = self.machine(role, n_hidden, value)
+        return None if machine is None else observation(machine)
 
 
 def role_of(machine: Values) -> str:
@@ -148,10 +231,10 @@ def role_of(machine: Values) -> str:
     return "zero-bias" if (machine.get("recipe") or {}).get("zero_bias") else "other"
 
 
-def observation(machine: Values, value: float | None = None) -> Values | None:
-    """What a machine made of the data at one value, at its own by default."""
-    wanted = machine["value"] if value is None else value
-    return next((row for row in machine.get("observations", []) if row["value"] == wanted), None)
+def observation(machine: Values) -> Values | None:
+    """What a machine made of the data at its own value."""
+    rows = machine.get("observations") or []
+    return next((row for row in rows if row["value"] == machine["value"]), None)
 
 
 def look(values: Any, *keys: str) -> Any:
@@ -165,7 +248,23 @@ def look(values: Any, *keys: str) -> Any:
 
 def estimate(values: Any, *keys: str) -> tuple[float, float] | None:
     """(value, error) at that place, None where something is absent; an error that is not known is 0."""
-    found = look(values, *keys)
-    if not isinstance(found, Mapping) or found.get("value") is None:
+    pair = look(values, *keys)
+    if not isinstance(pair, Mapping) or pair.get("value") is None:
         return None
-    return float(found["value"]), float(found.get("error") or 0.0)
+    return float(pair["value"]), float(pair.get("error") or 0.0)
+
+
+def points(values: Any, *keys: str) -> Points:
+    """The points of the curve at that place that have a value; none where there is no curve."""
+    curve = look(values, *keys)
+    if not curve:
+        return []
+    rows = zip(curve["x"], curve["values"], curve["errors"], strict=True)
+    return [(x, value, error or 0.0) for x, value, error in rows if value is not None]
+
+
+def need(value: Some | None, reason: str) -> Some:
+    """The value itself, or Missing for that reason if there is none."""
+    if value is None:
+        raise Missing(reason)
+    return value

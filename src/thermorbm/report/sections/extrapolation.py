@@ -8,12 +8,12 @@ import numpy as np
 from markupsafe import Markup
 
 from thermorbm.report.chart import Chart, curves_chart
-from thermorbm.report.critical import indicator_label
-from thermorbm.report.labels import TC, Label, control_label, percent, plain, with_error
+from thermorbm.report.critical_points import indicator_label
+from thermorbm.report.labels import TC, Label, pair_cell, percent, plain, text, with_error
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.run import Missing, Run, Values, estimate
+from thermorbm.report.section import Cell, PageTable, RunFigure
 from thermorbm.report.style import COLOURS, GREY, colour, marker
-from thermorbm.report.tables import Cell, Table
 
 GROUPS = {None: "configurations", "main": "dense machines"}
 WORST_FIT = 6.63  # chi-squared per degree of freedom, beyond which the points lie on no such curve (p = 0.01)
@@ -23,56 +23,48 @@ N_CURVE = 40
 
 def figures(run: Run) -> list[Chart]:
     """One figure for each set of lattices: peaks against L^(-1/nu), those of alike machines in one panel."""
-    found = [_figure(run, item) for item in run.results.get("extrapolations", [])]
-    if not found:
+    charts = [_figure(run, item) for item in run.results.get("extrapolations", [])]
+    if not charts:
         raise Missing("the study has no lattices of several sides to be joined")
-    return found
+    return charts
 
 
-def extrapolation_tables(run: Run) -> list[Table]:
+def extrapolation_tables(run: Run) -> list[PageTable]:
     return [_table(item) for item in run.results.get("extrapolations", [])]
 
 
 def _figure(run: Run, item: Values) -> Chart:
     panels = []
-    found = [row for row in item["rows"] if row["estimate"] is not None]
-    looks = list(dict.fromkeys(row["indicator"] for row in found))
-    for group in dict.fromkeys(row["group"] for row in found):
-        rows = [row for row in found if row["group"] == group]
-        curves = [curve for row in rows for curve in _curves(item, row, looks.index(row["indicator"]))]
+    fitted = [row for row in item["rows"] if row["estimate"] is not None]
+    indicators = list(dict.fromkeys(row["indicator"] for row in fitted))
+    for group in dict.fromkeys(row["group"] for row in fitted):
+        rows = [row for row in fitted if row["group"] == group]
+        curves = [curve for row in rows for curve in _curves(item, row, indicators.index(row["indicator"]))]
         known = [_infinite(item)] if item["infinite"] else []
         title = plain(GROUPS.get(group, f"machines: {group}"))
-        panels.append(Panel(title, INVERSE_SIDE, control_label(run), (*known, *curves)))
-    caption = Markup(
-        "Peaks on lattices of side {} with one standard error, and the fits {} + <i>a x</i> + <i>c x</i>² in "
-        "<i>x</i> = {} with ν = {:g}. At <i>x</i> = 0: {} of the infinite lattice by each indicator. {}"
-    ).format(
-        ", ".join(map(str, item["sides"])),
-        TC.markup,
-        INVERSE_SIDE.markup,
-        item["nu"],
-        TC.markup,
-        best_indicators(item),
-    )
-    title = plain(f"The infinite lattice: {item['name']}")
-    name, n_columns = f"extrapolation-{item['name']}", min(2, len(panels))
-    return curves_chart(name, "Beyond", title, caption, panels, columns=n_columns, height=2.8)
+        panels.append(Panel(title, INVERSE_SIDE, run.control_label, (*known, *curves)))
+    caption = text(
+        "Peaks on lattices of side {0} with one standard error, and the fits {1} + <i>a x</i> + <i>c x</i>² "
+        "in <i>x</i> = {2} with ν = {3:g}. At <i>x</i> = 0: {1} of the infinite lattice by each "
+        "indicator. {4}",
+        ", ".join(map(str, item["sides"])), TC, INVERSE_SIDE, item["nu"], best_indicators(item),
+    )  # fmt: skip
+    id, title = f"-{item['name']}", plain(f": {item['name']}")
+    return curves_chart(caption, panels, id, title, columns=min(2, len(panels)), height=2.8)
 
 
 def _curves(item: Values, row: Values, index: int) -> list[Series]:
     """The fit as a line, and the points, that at x = 0 among them."""
     sides = np.array(item["sides"], dtype=np.float64)
     x = sides ** (-1 / item["nu"])
-    points = [(0.0, row["estimate"]), *((at, row["points"][str(side)]["estimate"])
-              for at, side in zip(x, item["sides"], strict=True))]  # fmt: skip
+    peaks = [row["estimate"], *(row["points"][str(side)]["estimate"] for side in item["sides"])]
     fine = np.linspace(0, 1.05 * x.max(), N_CURVE)
     fit = row["estimate"]["value"] + (row["slope"]["value"] + row["curvature"]["value"] * fine) * fine
     name, look = indicator_label(row["indicator"], row["feature"]), {"colour": colour(index)}
     dots: dict[str, Any] = {**look, "marker": marker(index + index // len(COLOURS)), "dash": None}
-    where, found = [place for place, _ in points], [point for _, point in points]
     return [
         series(name, fine, fit, width=0.7, listed=False, **look),
-        series(name, where, [p["value"] for p in found], [p["error"] for p in found], **dots),
+        series(name, [0.0, *x], [p["value"] for p in peaks], [p["error"] for p in peaks], **dots),
     ]
 
 
@@ -86,7 +78,7 @@ def best_indicators(item: Values) -> Markup:
     rows = fits_that_hold(item)
     if not rows or not item["infinite"]:
         return Markup("")
-    told = []
+    sentences = []
     for words, key in (
         ("Of the machines' indicators the smallest error has", lambda row: row["estimate"]["error"]),
         ("nearest to the known value is", lambda row: abs(row["relative_to_infinite"])),
@@ -94,8 +86,8 @@ def best_indicators(item: Values) -> Markup:
         best = min(rows, key=key)
         value = with_error(best["estimate"]["value"], best["estimate"]["error"])
         off = percent(best["relative_to_infinite"], signed=True)
-        told.append(Markup("{} {}, {} ({})").format(words, _label(best).markup, value, off))
-    return Markup("; ").join(told) + "."
+        sentences.append(text("{} {}, {} ({})", words, _label(best), value, off))
+    return Markup("; ").join(sentences) + "."
 
 
 def fits_that_hold(item: Values) -> list[Values]:
@@ -110,31 +102,31 @@ def _label(row: Values) -> Label:
     return indicator_label(row["indicator"], row["feature"]) + group
 
 
-def _table(item: Values) -> Table:
+def _table(item: Values) -> PageTable:
     sides = [str(side) for side in item["sides"]]
     columns: list[Cell] = ["Indicator"]
     for side in sides:
         columns += [f"L = {side}", "off target"]
     columns += ["infinite", "off", "χ²"]
-    caption = Markup("<b>{}</b>: {} on each lattice, and extrapolated").format(item["name"], TC.markup)
-    return Table(columns, [_cells(row, sides) for row in item["rows"]], caption, is_open=True)
+    caption = text("<b>{}</b>: {} on each lattice, and extrapolated", item["name"], TC)
+    return PageTable(columns, [_cells(row, sides) for row in item["rows"]], caption, is_open=True)
 
 
 def _cells(row: Values, sides: list[str]) -> list[Cell]:
     cells: list[Cell] = [_label(row).markup]
     for side in sides:
         point = row["points"][side]
-        found = None if point["problem"] else point["relative_to_target"]
-        cells += [_number(point), _distance(found)]
+        distance = None if point["problem"] else point["relative_to_target"]
+        cells += [_number(point), percent(distance, signed=True)]
     if row["estimate"] is None:
         return [*cells, "none", "–", "–"]
-    return [*cells, _number(row), _distance(row["relative_to_infinite"]), f"{row['chi_squared']:.2g}"]
+    off = percent(row["relative_to_infinite"], signed=True)
+    return [*cells, _number(row), off, f"{row['chi_squared']:.2g}"]
 
 
 def _number(values: Values) -> str:
     pair = estimate(values, "estimate")
-    return "none" if pair is None or values.get("problem") else with_error(*pair)
+    return "none" if pair is None or values.get("problem") else pair_cell(pair)
 
 
-def _distance(value: float | None) -> str:
-    return "–" if value is None else percent(value, signed=True)
+FIGURES = (RunFigure("extrapolation", "Beyond", "The infinite lattice", figures),)

@@ -1,0 +1,317 @@
+"""Pseudo-likelihood beside entropy and pseudo-entropy (figure 8), and the heat capacities that follow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from thermorbm.report.chart import (
+    Chart,
+    Column,
+    column_charts,
+    control_panel,
+    curve_series,
+    curves_chart,
+    per_size,
+)
+from thermorbm.report.comparing import NOWHERE_HIGHER, check_fall_with_size
+from thermorbm.report.critical_points import PER_T, SLOPE
+from thermorbm.report.labels import (
+    ENTROPY,
+    N_HIDDEN,
+    PER_SPIN,
+    PSEUDO_ENTROPY,
+    PSEUDO_LIKELIHOOD,
+    UPPER_EDGE,
+    Label,
+    T,
+    by_size,
+    pair_cell,
+    plain,
+    short,
+    size_label,
+    text,
+    with_error,
+)
+from thermorbm.report.panels import Panel, Series, series
+from thermorbm.report.run import (
+    NO_MACHINES,
+    ONE_SIZE,
+    FamilyView,
+    Missing,
+    Run,
+    Values,
+    estimate,
+    look,
+    need,
+    points,
+)
+from thermorbm.report.section import Answer, Cell, PageTable, RunFigure, Section, claim, decide
+from thermorbm.report.sections.data import data_series, entropies, exact_series
+from thermorbm.report.sections.generation import ROLES_SHOWN
+from thermorbm.report.style import BLACK, GREY, colour
+
+LIKELIHOOD = "pseudo_likelihood_per_spin"
+NO_LIKELIHOOD = "pseudo-likelihoods were not computed"
+Curve = dict[float, float]
+
+
+def draw_entropies(run: Run) -> list[Chart]:
+    """Figure 8."""
+    return column_charts(run, lambda column: bool(per_size(column, LIKELIHOOD)), _draw_columns, NO_LIKELIHOOD)
+
+
+def _draw_columns(columns: list[Column], id: str) -> Chart:
+    caption = text(
+        "Pseudo-likelihood {0} of held-out configurations, entropy {1} and pseudo-entropy {2}, all per spin, "
+        "against {3}, for each {4}. Dashed: fits near the transition. A perfect machine would lie "
+        "on {2}, not on {1}. {5}, where it was computed, is the upper edge of the entropy bracket "
+        "{2} ≤ {1} ≤ {5} from the largest machine: it needs held-out configurations alone.",
+        PSEUDO_LIKELIHOOD, ENTROPY, PSEUDO_ENTROPY, columns[0].family.run.control_symbol, N_HIDDEN,
+        UPPER_EDGE,
+    )  # fmt: skip
+    return curves_chart(caption, [_panel(column) for column in columns], id, columns=len(columns), height=2.8)
+
+
+def _panel(column: Column) -> Panel:
+    family = column.family
+    curves = [*entropy_series(family), *pseudo_entropy_series(family)]
+    curves += per_size(column, LIKELIHOOD, dash=None)
+    curves += upper_edges(column)[-1:]
+    for index, item in enumerate(column.items):
+        curves += smooth_series(family, item, LIKELIHOOD, "fit", index)
+    return control_panel(family, column.title, plain("nats per spin"), curves)
+
+
+def upper_edges(column: Column) -> list[Series]:
+    """The upper edge of the entropy bracket for each number of hidden units."""
+    curves = per_size(column, "entropy_upper_per_spin", marker="triangle-down", dash="dashdot")
+    return [replace(item, name=UPPER_EDGE + PER_SPIN + ", " + item.name) for item in curves]
+
+
+def entropy_series(family: FamilyView) -> list[Series]:
+    """The exact entropy of the finite lattice, or the one by thermodynamic integration."""
+    for exact in exact_series(family, "entropy_per_spin"):
+        return [replace(exact, name=ENTROPY + PER_SPIN + " exact", width=1.4)]
+    curve = points(family.thermodynamics, "curves", "entropy_per_spin")
+    name = ENTROPY + PER_SPIN + " by integration"
+    return curve_series(name, curve, colour=BLACK, marker=None, width=1.4)
+
+
+def pseudo_entropy_series(family: FamilyView) -> list[Series]:
+    curve = points(family.thermodynamics, "curves", "pseudo_entropy_per_spin")
+    return curve_series(PSEUDO_ENTROPY + PER_SPIN, curve, colour=GREY, marker="circle-open", dash="dot")
+
+
+def smooth_series(family: FamilyView, item: Values, curve: str, what: str, index: int) -> list[Series]:
+    """The smooth curve through the points ("fit"), or the one whose maximum gives T_c ("indicator")."""
+    arrays = family.run.arrays(item.get("file"))
+    if f"critical.{curve}.{what}" not in arrays:
+        return []
+    x, y, errors = (arrays[f"critical.{curve}.{key}"] for key in ("x", what, f"{what}_errors"))
+    style: dict[str, Any] = {"width": 0.9, "dash": "dash", "listed": False}
+    if what == "indicator":
+        style = {"band": (np.asarray(y - errors, np.float64), np.asarray(y + errors, np.float64))}
+    return [series(size_label(item["n_hidden"]), x, y, colour=colour(index), **style)]
+
+
+def draw_heat_capacities(run: Run) -> list[Chart]:
+    """Supplement: T dL~/dT of each size beside T dS~/dT and the heat capacity."""
+    reason = "no slopes of the pseudo-likelihood were estimated"
+    return column_charts(run, lambda column: bool(_slopes(column)), _draw_slopes, reason)
+
+
+def _slopes(column: Column) -> list[Series]:
+    curves: list[Series] = []
+    for index, item in enumerate(column.items):
+        curves += smooth_series(column.family, item, LIKELIHOOD, "indicator", index)
+        for edge in smooth_series(column.family, item, "entropy_upper_per_spin", "indicator", index):
+            curves.append(replace(edge, name=UPPER_EDGE + ", " + edge.name, dash="dashdot", band=None))
+    return curves
+
+
+def _draw_slopes(columns: list[Column], id: str) -> Chart:
+    caption = text(
+        "Heat capacities estimated as {0} d{1}/d{0} from the pseudo-likelihood, with their error bands, "
+        "beside the same from {2}, the upper edge of the entropy bracket, from {3} and {4}, and beside the "
+        "heat capacity itself: exact, or from energy fluctuations of the data.",
+        T, PSEUDO_LIKELIHOOD, UPPER_EDGE, ENTROPY, PSEUDO_ENTROPY,
+    )  # fmt: skip
+    panels = [_slope_panel(column) for column in columns]
+    return curves_chart(caption, panels, id, columns=len(columns), height=2.8)
+
+
+def _slope_panel(column: Column) -> Panel:
+    family = column.family
+    curves = exact_series(family, "heat_capacity_per_spin") or data_series(family, "heat_capacity_per_spin")
+    for curve, symbol, dash in (("entropy", ENTROPY, "dash"), ("pseudo_entropy", PSEUDO_ENTROPY, "dot")):
+        item = {"n_hidden": 0, "file": family.thermodynamics.get("file")}
+        for slope in smooth_series(family, item, f"{curve}_per_spin", "indicator", 0):
+            name = SLOPE + symbol + PER_T
+            curves.append(replace(slope, name=name, colour=GREY, dash=dash, band=None))
+    label = Label(r"per spin ($k_\mathrm{B}$)", "per spin (<i>k</i><sub>B</sub>)")
+    return control_panel(family, column.title, label, [*curves, *_slopes(column)])
+
+
+def bracket_tables(run: Run) -> list[PageTable]:
+    """Per family, a row for each machine and temperature: lower edge, entropy, upper edge, likelihoods."""
+    tables = []
+    for family in run.families:
+        machines = [machine for role in ROLES_SHOWN for machine in family.machines(role)]
+        pairs = [(m, row) for m in machines for row in m.get("observations") or [] if look(row, "bracket")]
+        rows = [_bracket_row(family, machine, row) for machine, row in pairs]
+        if rows:
+            caption = f"{family.name}: entropy bracket"
+            tables.append(PageTable(_bracket_columns(run), rows, caption, _bracket_note(family)))
+    return tables
+
+
+def _bracket_columns(run: Run) -> list[Cell]:
+    per_spin = [PSEUDO_ENTROPY, ENTROPY, plain("upper edge"), plain("NLL"), PSEUDO_LIKELIHOOD, plain("KL")]
+    return [
+        "Group",
+        N_HIDDEN.markup,
+        run.control_symbol.markup,
+        *((label + PER_SPIN).markup for label in per_spin),
+        text("<i>F</i>{} at least", PER_SPIN),
+        text("ln <i>Z</i> verdict"),
+    ]
+
+
+def _bracket_row(family: FamilyView, machine: Values, row: Values) -> list[Cell]:
+    edges = row["bracket"]
+    return [
+        str(machine["group"]),
+        str(machine["n_hidden"]),
+        f"{row['value']:g}",
+        pair_cell(estimate(edges, "entropy_lower_per_spin")),
+        short(look(family.data_at(row["value"]), "exact", "entropy_per_spin"), 5),
+        pair_cell(estimate(edges, "entropy_upper_per_spin")),
+        pair_cell(estimate(edges, "nll_per_spin")),
+        pair_cell(estimate(row, "likelihood", "held_out", LIKELIHOOD)),
+        pair_cell(estimate(edges, "kl_per_spin")),
+        pair_cell(estimate(edges, "free_energy_lower_per_spin")),
+        str(look(machine, "partition", "verdict") or "–"),
+    ]
+
+
+def _bracket_note(family: FamilyView) -> Cell:
+    note = text(
+        "Nats per spin, one standard error in brackets. The entropy of the data lies between {} and the "
+        "upper edge, a bound from chains that anneal from held-out configurations; NLL uses ln <i>Z</i> of "
+        "the machine and is too small if that is. {} bounds nothing.", PSEUDO_ENTROPY, PSEUDO_LIKELIHOOD,
+    )  # fmt: skip
+    return note if family.is_ising else note + " There is no lower edge without a Hamiltonian."
+
+
+def likelihoods(family: FamilyView, role: str = "main") -> dict[int, Curve]:
+    """L~ per spin over the control parameter for each number of hidden units."""
+    items = family.indicators(role)
+    if not items:
+        raise Missing(NO_MACHINES[role])
+    curves = {item["n_hidden"]: {x: y for x, y, _ in points(item, "curves", LIKELIHOOD)} for item in items}
+    if not all(curves.values()):
+        raise Missing(NO_LIKELIHOOD)
+    return curves
+
+
+def common_values(*curves: Curve, reason: str) -> list[float]:
+    """Values of the control parameter at which all curves have a point; Missing if there are none."""
+    return need(sorted(set.intersection(*(set(curve) for curve in curves))) or None, reason)
+
+
+LIKELIHOOD_FALLS = claim(
+    "likelihood-size", "Fig. 8", "<i>L̃</i> falls with <i>n</i><sub>h</sub>.", NOWHERE_HIGHER
+)(check_fall_with_size(LIKELIHOOD, NO_LIKELIHOOD))
+
+
+@claim(
+    "likelihood-union",
+    "Fig. 8",
+    "<i>L̃</i> of all-temperature machines is above that of single-temperature ones.",
+    "at every temperature, for each common size",
+)
+def union_above_single(family: FamilyView) -> Answer:
+    union, single = likelihoods(family, "union"), likelihoods(family)
+    sizes = [n for n in union if n in single]
+    if not sizes:
+        raise Missing("no size is common to both kinds of machines")
+    words, holds = [], True
+    for n in sizes:
+        common = common_values(union[n], single[n], reason=NO_COMMON)
+        gaps = [union[n][x] - single[n][x] for x in common]
+        above, mean = sum(gap > 0 for gap in gaps), short(sum(gaps) / len(gaps), 2)
+        holds &= above == len(gaps)
+        words.append((n, f"at {above} of {len(gaps)} temperatures, by {mean} per spin on average"))
+    return decide(holds, "{}", by_size(words))
+
+
+NO_COMMON = "no temperature is common to both kinds of machines"
+
+
+@claim(
+    "nearest-entropy",
+    "Text",
+    "The smallest <i>n</i><sub>h</sub> gives the <i>L̃</i> nearest to <i>S</i>.",
+    "smallest root mean square distance over all temperatures",
+)
+def smallest_nearest_to_entropy(family: FamilyView) -> Answer:
+    curves, entropy = likelihoods(family), entropies(family)
+    if len(curves) < 2:
+        raise Missing(ONE_SIZE)
+    distances = {}
+    for n, curve in curves.items():
+        common = common_values(curve, entropy, reason="the entropy is not known at these temperatures")
+        distances[n] = (sum((curve[x] - entropy[x]) ** 2 for x in common) / len(common)) ** 0.5
+    nearest = min(distances, key=lambda n: distances[n])
+    words = by_size([(n, short(distance, 3)) for n, distance in distances.items()])
+    return decide(nearest == min(distances), "root mean square distance from <i>S</i> per spin {}", words)
+
+
+@claim(
+    "pseudo-entropy",
+    "Text",
+    "<i>S̃</i> &lt; <i>S</i>.",
+    "at no temperature above S by more than 2 standard errors",
+)
+def pseudo_entropy_below(family: FamilyView) -> Answer:
+    entropy = entropies(family)
+    curve = points(family.thermodynamics, "curves", "pseudo_entropy_per_spin")
+    rows = [(entropy[x] - y, error, x) for x, y, error in curve if x in entropy]
+    if not rows:
+        known = "the entropy is not known at these temperatures"
+        raise Missing(known if curve else "pseudo-entropies were not computed")
+    good = [gap > -2 * error for gap, error, _ in rows]
+    gap, error, x = max(rows)
+    words = "at {} of {} temperatures within 2 errors; largest gap {} per spin at {}"
+    return decide(all(good), words, sum(good), len(good), with_error(gap, error), family.at(x))
+
+
+@claim(
+    "enumeration",
+    "App. B, C",
+    "Visible energy, conditionals, gradients, KL, CE, CD-<i>k</i> and PCD-<i>k</i> are as derived.",
+    "each against brute-force enumeration on tiny machines",
+)
+def derivations_right(family: FamilyView) -> Answer:
+    raise Missing("a study does not test it; the test suite compares each with enumeration of tiny machines")
+
+
+SECTION = Section(
+    "entropy",
+    "Pseudo-likelihood and entropy",
+    figures=(
+        RunFigure("fig-8", "Fig. 8", "Pseudo-likelihood and entropy", draw_entropies),
+        RunFigure("supp-heat-capacity", "Supp.", "Estimated heat capacity", draw_heat_capacities),
+    ),
+    tables=(bracket_tables,),
+    claims=(
+        LIKELIHOOD_FALLS,
+        union_above_single,
+        smallest_nearest_to_entropy,
+        pseudo_entropy_below,
+        derivations_right,
+    ),
+)
