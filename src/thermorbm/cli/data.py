@@ -153,7 +153,7 @@ def info(file: DataArgument, as_json: JsonOption = False) -> None:
 
 
 def dataset_summary(data: Dataset) -> dict[str, Any]:
-    known = {
+    summary = {
         "n_samples": len(data),
         "n_sites": data.n_sites,
         "shape": list(data.lattice.shape) if data.lattice else None,
@@ -161,7 +161,7 @@ def dataset_summary(data: Dataset) -> dict[str, Any]:
         "certified": data.certificate.passed if data.certificate else None,
         "certificate": data.certificate.to_dict() if data.certificate else None,
     }
-    return {**data.provenance, **known}
+    return {**data.provenance, **summary}
 
 
 def show_dataset(summary: dict[str, Any], title: str, as_json: bool) -> None:

@@ -70,8 +70,8 @@ class LiveDisplay:
         for kind, (done, total) in snapshot.stages.items():
             table.add_row(kind, ProgressBar(total, done, width=30), f"{done}/{total}")
         for task in snapshot.running:
-            told = f"{100 * task.fraction:.0f} %" if task.fraction else ""
-            table.add_row(Text("at"), Text(task.name), f"{task.seconds:.0f} s {told}")
+            share = f"{100 * task.fraction:.0f} %" if task.fraction else ""
+            table.add_row(Text("at"), Text(task.name), f"{task.seconds:.0f} s {share}")
         failed = snapshot.counts["failed"]
         trouble = f", {failed} failed" if failed else ""
         table.add_row("", f"{time.monotonic() - self._began:.0f} s so far, {left(snapshot)}{trouble}", "")

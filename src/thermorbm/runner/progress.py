@@ -88,9 +88,9 @@ class Clock:
 
     def _expected(self, task_id: str) -> float:
         kind = self.tasks[task_id].kind
-        known = kind if kind in self._measured else None
-        measured = self._measured[kind] if known else sum(self._measured.values())
-        estimated = self._estimated[kind] if known else sum(self._estimated.values())
+        measured_kind = kind if kind in self._measured else None
+        measured = self._measured[kind] if measured_kind else sum(self._measured.values())
+        estimated = self._estimated[kind] if measured_kind else sum(self._estimated.values())
         return self.costs[task_id].seconds * measured / estimated
 
     def _left(self, task_id: str, elapsed: float) -> float:
@@ -102,17 +102,17 @@ class Clock:
 
 def count(states: Mapping[str, str]) -> dict[str, int]:
     """Number of tasks in every state."""
-    found = list(states.values())
-    return {state: found.count(state) for state in STATES}
+    all_states = list(states.values())
+    return {state: all_states.count(state) for state in STATES}
 
 
 def stages(states: Mapping[str, str], tasks: Mapping[str, Task]) -> dict[str, tuple[int, int]]:
     """Done and all tasks of every kind."""
-    found: dict[str, tuple[int, int]] = {}
+    counts: dict[str, tuple[int, int]] = {}
     for task_id, state in states.items():
-        done, total = found.get(tasks[task_id].kind, (0, 0))
-        found[tasks[task_id].kind] = done + (state == "done"), total + 1
-    return found
+        done, total = counts.get(tasks[task_id].kind, (0, 0))
+        counts[tasks[task_id].kind] = done + (state == "done"), total + 1
+    return counts
 
 
 @dataclass(frozen=True)
@@ -149,8 +149,8 @@ def read_status(directory: RunDirectory) -> Status:
     under_way = {task["name"] for task in running}
     states |= {
         task_id: "running"
-        for task_id, known in states.items()
-        if known == "pending" and task_id.rsplit("-", 1)[0] in under_way
+        for task_id, state in states.items()
+        if state == "pending" and task_id.rsplit("-", 1)[0] in under_way
     }
     return Status(
         read_json(directory.path / "run.json")["study"],
@@ -173,8 +173,8 @@ def _read_state(path: Path) -> dict[str, Any]:
 
 
 def _failures(directory: RunDirectory, task_ids: list[str]) -> dict[str, str]:
-    found = {}
+    failures = {}
     for task_id in task_ids:
         if directory.failure(task_id).exists():
-            found[task_id] = str(read_json(directory.failure(task_id)).get("error"))
-    return found
+            failures[task_id] = str(read_json(directory.failure(task_id)).get("error"))
+    return failures
