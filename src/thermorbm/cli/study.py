@@ -78,7 +78,7 @@ def run(
       thermorbm run paper --cluster tcp://host:8786
       thermorbm run paper --shard 3/16
     """
-    from thermorbm.cli.study_display import display
+    from thermorbm.cli.display import display
     from thermorbm.runner.shards import Shard
     from thermorbm.study.run import run_shard, run_study
     from thermorbm.study.toml import find_study

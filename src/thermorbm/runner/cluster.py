@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from thermorbm.errors import FileError, InputError
 from thermorbm.runner import remote
-from thermorbm.runner.cost import Cost, Room, available_memory
 from thermorbm.runner.pool import PATIENCE_SECONDS, Answer, Worker
 from thermorbm.runner.rundir import RunDirectory
-from thermorbm.runner.task import Task
+from thermorbm.runner.task import Cost, Room, Task, available_memory
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -9,14 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from thermorbm.runner.cost import Cost
 from thermorbm.runner.lock import Lock
 from thermorbm.runner.pool import Answer, Workers
 from thermorbm.runner.progress import Clock, Listener, Snapshot, count, stages
 from thermorbm.runner.rundir import RunDirectory
 from thermorbm.runner.schedule import Schedule
 from thermorbm.runner.store import is_done
-from thermorbm.runner.task import Task
+from thermorbm.runner.task import Cost, Task
 from thermorbm.storage import write_json
 
 # A task is tried so often when its worker is killed, and a damaged result made again so often.

@@ -16,8 +16,7 @@ from typing import Any, Protocol
 
 from thermorbm.checks import check_count
 from thermorbm.errors import FileError
-from thermorbm.runner.cost import Room
-from thermorbm.runner.task import Task
+from thermorbm.runner.task import Room, Task
 
 # One thread each, told before any library is loaded; workers together use all cores.
 THREAD_VARIABLES = (

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from thermorbm.errors import FileError
-from thermorbm.runner.cost import Cost
 from thermorbm.runner.lock import owner
 from thermorbm.runner.rundir import RunDirectory, read_plan, shard_owners
 from thermorbm.runner.store import damage
-from thermorbm.runner.task import Task
+from thermorbm.runner.task import Cost, Task
 from thermorbm.storage import read_json
 
 STATES = ("done", "running", "pending", "failed", "skipped")

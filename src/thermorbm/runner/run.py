@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from thermorbm.errors import FileError
-from thermorbm.runner.cost import Cost, Room, available_memory, worker_memory
 from thermorbm.runner.executor import Executor, Outcome
 from thermorbm.runner.lock import Lock, locked
 from thermorbm.runner.pool import Pool, Workers, wanted_workers
@@ -25,7 +24,7 @@ from thermorbm.runner.rundir import (
 from thermorbm.runner.schedule import needed, ordered
 from thermorbm.runner.shards import Shard, share
 from thermorbm.runner.store import damage, is_done
-from thermorbm.runner.task import LAST, Task
+from thermorbm.runner.task import LAST, Cost, Room, Task, available_memory, worker_memory
 
 # Shards that begin together prepare the directory one after the other.
 SHARD_PATIENCE_SECONDS = 120.0

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from thermorbm.errors import InputError
-from thermorbm.runner.cost import Cost
-from thermorbm.runner.task import ANCHOR, LAST, REPEATED, Task
+from thermorbm.runner.task import ANCHOR, LAST, REPEATED, Cost, Task
 
 MOST_SHARDS = 10_000
 
