@@ -64,9 +64,17 @@ class Claim:
     check: Check
 
 
-def claim(id: str, part: str, statement: str, rule: str) -> Callable[[Check], Claim]:
-    """Makes the check below it a claim; `statement` is markup of our own."""
-    return lambda check: Claim(id, part, Markup(statement), rule, check)
+def claim(id: str, part: str, statement: str) -> Callable[[Check], Claim]:
+    """Makes the check below it a claim whose rule is the check's docstring.
+
+    statement: text with formulas between dollar signs.
+    """
+    return lambda check: Claim(id, part, Label(statement).html, stated_rule(check), check)
+
+
+def stated_rule(check: Check) -> str:
+    """The docstring of a check as one sentence on one line."""
+    return " ".join((check.__doc__ or "").split()).rstrip(".")
 
 
 @dataclass(frozen=True)
@@ -82,6 +90,11 @@ class PageTable:
     note: Cell = ""
     is_open: bool = False
     style: str = ""
+
+
+def each_family(make: Callable[[FamilyView], PageTable]) -> Callable[[Run], list[PageTable]]:
+    """One table for each family that has rows for it."""
+    return lambda run: [table for family in run.families if (table := make(family)).rows]
 
 
 @dataclass(frozen=True)
