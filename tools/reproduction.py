@@ -28,10 +28,10 @@ from reproduction_tables import (
     timings,
 )
 
+from thermorbm.records import as_plain
 from thermorbm.report.labels import short, with_error
 from thermorbm.report.sections import SECTIONS
 from thermorbm.report.sections.critical import table_2
-from thermorbm.study.records import as_plain
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reproduction.md"

@@ -1,7 +1,7 @@
 """Results of a study by hand, with as much in them as a test needs."""
 
+from thermorbm.records import NotDone
 from thermorbm.report.run import FamilyView, Run
-from thermorbm.study.records import NotDone
 from thermorbm.study.results import Family, Machine, Results, StudyInfo, TaskCounts, Timings, Verdict
 from thermorbm.study.spec import Control
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from small_results import a_machine, a_view
 
+from thermorbm.records import NotDone
 from thermorbm.report.critical_points import tc_estimates
 from thermorbm.report.run import Missing, need, pair_of, points
 from thermorbm.report.sections.critical import critical_table
@@ -13,7 +14,6 @@ from thermorbm.report.sections.supplement import draw_further_quantities
 from thermorbm.report.style import our_style
 from thermorbm.stats import Estimate
 from thermorbm.study.quantities import QUANTITIES
-from thermorbm.study.records import NotDone
 from thermorbm.study.results import CriticalTemperature, Curve, Indicators, Observation, Target
 
 NAN = float("nan")

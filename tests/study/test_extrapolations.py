@@ -6,18 +6,17 @@ import pytest
 
 from thermorbm.errors import FileError
 from thermorbm.exact import TC_2D
+from thermorbm.records import from_plain
 from thermorbm.report.run import Missing, Run
 from thermorbm.report.sections.extrapolation import extrapolation_tables, figures
 from thermorbm.report.style import our_style
-from thermorbm.study.builtin import find_study
+from thermorbm.runner.store import Reduced
 from thermorbm.study.extrapolation import extrapolation
 from thermorbm.study.plan import plan_study
-from thermorbm.study.records import from_plain
-from thermorbm.study.reduced import Reduced
 from thermorbm.study.results import Extrapolation, Results, StudyInfo, TaskCounts, Timings
 from thermorbm.study.spec import Control
-from thermorbm.study.tasks import make_task
-from thermorbm.study.toml import load_study
+from thermorbm.study.steps import STEPS
+from thermorbm.study.toml import find_study, load_study
 
 SIDES = (16, 32, 64)
 HEAD = 'name = "s"\n'
@@ -70,7 +69,7 @@ def test_the_fine_grids_of_paper_plus():
     for family in study.families:
         steps = [b - a for a, b in zip(family.temperatures, family.temperatures[1:], strict=False)]
         assert max(steps) <= 0.05 + 1e-9
-        assert family.groups[0].seeds == 3
+        assert family.variants[0].seeds == 3
     ends = {f.name: (f.temperatures[0], f.temperatures[-1]) for f in study.families}
     for name, critical in (("2d-L64", TC_2D), ("3d-L16", 4.5115)):
         assert ends[name][0] <= 0.9 * critical
@@ -104,13 +103,13 @@ def family_results(side):
     for what, labels_of, values in (
         ("thermodynamics", {}, known), ("indicators", labels, {"critical": machines})
     ):  # fmt: skip
-        yield Reduced(make_task("estimate", what, {"what": what, "shape": shape}, labels=labels_of), values)
+        yield Reduced(STEPS["estimate"].task(what, {"what": what, "shape": shape}, labels=labels_of), values)
 
 
 @pytest.fixture(scope="module")
 def joined():
     results = [result for side in SIDES for result in family_results(side)]
-    task = make_task("estimate", "x", {"what": "extrapolation", "nu": 1.0, "sides": list(SIDES)})
+    task = STEPS["estimate"].task("x", {"what": "extrapolation", "nu": 1.0, "sides": list(SIDES)})
     return extrapolation(task, results)
 
 

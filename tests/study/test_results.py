@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from thermorbm.errors import FileError
+from thermorbm.records import BadRecord, NotDone, as_plain, from_plain, other_values
 from thermorbm.stats import Estimate
-from thermorbm.study.records import BadRecord, NotDone, as_plain, from_plain, other_values
 from thermorbm.study.results import FORMAT, read_results, write_results
 
 PUBLISHED = Path(__file__).parents[2] / "results"

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from thermorbm import exact
-from thermorbm.study.reduced import read_reduced
-from thermorbm.study.rundir import RunDirectory
-from thermorbm.study.runner import run_study
-from thermorbm.study.status import read_status
+from thermorbm.runner.progress import read_status
+from thermorbm.runner.rundir import RunDirectory
+from thermorbm.runner.store import read_reduced
+from thermorbm.study.run import run_study
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def files(directory, place, kind):
 
 def test_everything_is_done_and_found_where_it_belongs(finished, results):
     assert finished.is_complete
-    assert finished.not_certified == []
+    assert finished.results.not_certified == []
     content = results(finished.directory.path)
     assert content["tasks"] == {"total": 26, "done": 26, "failed": [], "missing": []}
     assert content["study"]["title"] == "Small <b>study</b>"
@@ -110,7 +110,7 @@ def test_a_second_run_does_nothing(again, results):
     before = results(again.directory.path)
     summary = again()
     assert summary.outcome.done == ()
-    assert (summary.n_found, summary.n_tasks) == (26, 26)
+    assert (summary.n_before, summary.n_tasks) == (26, 26)
     assert results(again.directory.path) == before
 
 

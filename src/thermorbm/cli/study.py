@@ -18,9 +18,9 @@ from thermorbm.cli.options import JsonOption, WorkersOption
 from thermorbm.cli.report import make_report
 
 if TYPE_CHECKING:
+    from thermorbm.runner.progress import Status
+    from thermorbm.runner.run import RunSummary
     from thermorbm.study.results import CriticalTemperature, Results
-    from thermorbm.study.runner import RunSummary
-    from thermorbm.study.status import Status
 
 TASK_FAILED, TERMINATED = 1, 143
 
@@ -79,9 +79,9 @@ def run(
       thermorbm run paper --shard 3/16
     """
     from thermorbm.cli.study_display import display
-    from thermorbm.study.builtin import find_study
-    from thermorbm.study.runner import run_shard, run_study
-    from thermorbm.study.shards import Shard
+    from thermorbm.runner.shards import Shard
+    from thermorbm.study.run import run_shard, run_study
+    from thermorbm.study.toml import find_study
 
     path, part = find_study(study), None if shard is None else Shard.parse(shard)
     if part and (fresh or cluster):
@@ -116,8 +116,8 @@ def status(
     Example:
       thermorbm status runs/desk --json
     """
-    from thermorbm.study.rundir import existing_run
-    from thermorbm.study.status import read_status
+    from thermorbm.runner.progress import read_status
+    from thermorbm.runner.rundir import existing_run
 
     found = read_status(existing_run(directory))
     if as_json:
@@ -147,19 +147,19 @@ def _signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _conclude(summary: RunSummary) -> int:
+def _conclude(summary: RunSummary[Results]) -> int:
     outcome, path = summary.outcome, summary.directory.path
-    n_done = summary.n_found + len(outcome.done)
+    n_done = summary.n_before + len(outcome.done)
     if summary.results is not None:
         _show_critical(summary.results)
-    say(f"{n_done} of {summary.n_tasks} tasks done, {summary.n_found} of them before; results in {path}")
+    say(f"{n_done} of {summary.n_tasks} tasks done, {summary.n_before} of them before; results in {path}")
     if not summary.is_complete:
         say(f"{len(outcome.failed)} tasks failed, {len(outcome.skipped)} skipped; see {path / 'failed'}")
         return TASK_FAILED
     if summary.results is None:
         say(f"other shards are not done; the last one joins them, or: thermorbm report {path}")
-    if summary.not_certified:
-        say(f"WARNING: certificate did NOT pass: {', '.join(summary.not_certified)}")
+    elif summary.results.not_certified:
+        say(f"WARNING: certificate did NOT pass: {', '.join(summary.results.not_certified)}")
         return NOT_CERTIFIED
     return 0
 

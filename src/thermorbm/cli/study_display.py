@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.table import Table
 
-    from thermorbm.study.progress import Listener, Snapshot
+    from thermorbm.runner.progress import Listener, Snapshot
 
 SECONDS_BETWEEN_LINES = 10.0
 

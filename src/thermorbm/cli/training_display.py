@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from thermorbm.cli.console import PLAIN_STEPS, say
 
 if TYPE_CHECKING:
-    from thermorbm.machines import Step
+    from thermorbm.reading.users import Step
 
 SECONDS_BETWEEN_LINES = 60.0
 

@@ -13,8 +13,7 @@ from thermorbm.report.page import make_page
 from thermorbm.report.run import read_run
 from thermorbm.report.section import Judged, judge_all
 from thermorbm.report.sections import SECTIONS, all_figures
-from thermorbm.storage import atomic_path
-from thermorbm.study.csv import write_csv
+from thermorbm.storage import atomic_path, write_csv
 
 
 def build(path: Path | str, n_workers: int = 1) -> Path:

@@ -22,9 +22,9 @@ from thermorbm.report.run import read_run
 from thermorbm.report.section import judge_all
 from thermorbm.report.sections import SECTIONS, all_figures
 from thermorbm.report.style import few_colours, our_style
-from thermorbm.storage import atomic_path
-from thermorbm.study.reduced import read_values, write_reduced
-from thermorbm.study.rundir import RunDirectory, existing_run, open_run, read_json, read_plan
+from thermorbm.runner.rundir import RunDirectory, existing_run, open_run, read_plan
+from thermorbm.runner.store import read_values, write_reduced
+from thermorbm.storage import atomic_path, read_json
 
 ARCHIVE = "reduced.tar.xz"
 COPIED = ("study.toml", "results.json")

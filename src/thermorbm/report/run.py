@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from thermorbm.errors import FileError
+from thermorbm.records import NotDone
 from thermorbm.report.labels import TC, Label, Measured, T, plain
+from thermorbm.runner.rundir import existing_run
+from thermorbm.runner.store import read_reduced
 from thermorbm.study.quantities import Arrays
-from thermorbm.study.records import NotDone
-from thermorbm.study.reduced import read_reduced
 from thermorbm.study.results import (
     Curve,
     Data,
@@ -24,7 +25,6 @@ from thermorbm.study.results import (
     Weights,
     read_results,
 )
-from thermorbm.study.rundir import existing_run
 
 # (x, value, error) of every point of a curve.
 Points = list[tuple[float, float, float]]

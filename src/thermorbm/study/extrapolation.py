@@ -8,9 +8,9 @@ from typing import Any
 from thermorbm.errors import InputError
 from thermorbm.estimators import extrapolate
 from thermorbm.exact import TC_2D, TC_3D
-from thermorbm.study.reduced import Reduced
-from thermorbm.study.tasks import Task
-from thermorbm.study.thermal import as_dict
+from thermorbm.records import as_plain
+from thermorbm.runner.store import Reduced
+from thermorbm.runner.task import Task
 
 Values = dict[str, Any]
 Machines = tuple[str | None, int]  # name of the group and rank of the size; (None, 0) for configurations
@@ -68,9 +68,9 @@ def _fitted(points: Mapping[int, Values], sides: Sequence[int], nu: float) -> Va
     values, errors = ([point["estimate"][key] for point in usable] for key in ("value", "error"))
     fit = extrapolate(sides, values, errors, nu)
     return {
-        "estimate": as_dict(fit.temperature),
-        "slope": as_dict(fit.slope),
-        "curvature": as_dict(fit.curvature),
+        "estimate": as_plain(fit.temperature),
+        "slope": as_plain(fit.slope),
+        "curvature": as_plain(fit.curvature),
         "chi_squared": fit.chi_squared,
         "n_degrees": fit.n_degrees,
     }

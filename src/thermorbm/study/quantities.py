@@ -8,6 +8,7 @@ add an entry (CONTRIBUTING.md shows it step by step).
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -255,3 +256,29 @@ def indicator_text(name: str, mark: str = "") -> str:
 def _suffix(name: str, quantity: Quantity) -> str:
     """What tells the curves of one entry apart: the distance or the displacement."""
     return name.removeprefix(quantity.name).removeprefix("r").replace("_", ", ")
+
+
+def measured_names(source: type[Any]) -> dict[str, Any]:
+    """The parameter of a task that measures quantities: their names; absent where there are none.
+
+    So a new quantity gives its tasks a new hash, and they are done again.
+    """
+    names = [name for name, quantity in QUANTITIES.items() if quantity.source is source and quantity.measure]
+    return {"measured": names} if names else {}
+
+
+def measured_values(source: type[Any], parameters: Mapping[str, Any], *arguments: Any) -> dict[str, Estimate]:
+    """What the quantities that the parameters name say of a machine and data, or of data."""
+    values = {}
+    for name in parameters.get("measured", ()):
+        measure = QUANTITIES[name].measure
+        assert measure is not None
+        assert QUANTITIES[name].source is source
+        values[name] = measure(*arguments)
+    return values
+
+
+def registry_digest() -> str:
+    """Changes when a quantity is read or sought otherwise; part of what determines curves and T_c."""
+    essence = [(q.name, q.place, q.is_total, q.mark, q.target, q.only_unions) for q in QUANTITIES.values()]
+    return hashlib.sha256(repr(essence).encode()).hexdigest()[:16]

@@ -17,9 +17,63 @@ from pathlib import Path
 from typing import Any
 
 from thermorbm.errors import FileError
+from thermorbm.reading.values import (
+    Bracket as Bracket,
+)
+from thermorbm.reading.values import (
+    Comparison as Comparison,
+)
+from thermorbm.reading.values import (
+    ExactValues as ExactValues,
+)
+from thermorbm.reading.values import (
+    Four as Four,
+)
+from thermorbm.reading.values import (
+    Generated as Generated,
+)
+from thermorbm.reading.values import (
+    Generation as Generation,
+)
+from thermorbm.reading.values import (
+    Hidden as Hidden,
+)
+from thermorbm.reading.values import (
+    HiddenMagnetization as HiddenMagnetization,
+)
+from thermorbm.reading.values import (
+    Interactions as Interactions,
+)
+from thermorbm.reading.values import (
+    Likelihood as Likelihood,
+)
+from thermorbm.reading.values import (
+    MeanAndVariance as MeanAndVariance,
+)
+from thermorbm.reading.values import (
+    Moments as Moments,
+)
+from thermorbm.reading.values import (
+    OwnChains as OwnChains,
+)
+from thermorbm.reading.values import (
+    Pair as Pair,
+)
+from thermorbm.reading.values import (
+    Quality as Quality,
+)
+from thermorbm.reading.values import (
+    Scores as Scores,
+)
+from thermorbm.reading.values import (
+    VisibleEnergy as VisibleEnergy,
+)
+from thermorbm.reading.values import (
+    Weights as Weights,
+)
+from thermorbm.records import BadRecord, NotDone, as_plain, from_plain, other_values
 from thermorbm.stats import Estimate
-from thermorbm.study.records import BadRecord, NotDone, as_plain, from_plain, other_values
-from thermorbm.study.rundir import read_json, write_json
+from thermorbm.storage import read_json, write_json
 from thermorbm.study.spec import Control, Sector
 
 # 1: without roles of machines. Files of format 1 are still read.
@@ -48,17 +102,6 @@ class Certificate:
     energy_z: float | None = None
     energy_histogram_p: float | None = None
     other: Mapping[str, Any] = other_values()
-
-
-@dataclass(frozen=True)
-class ExactValues:
-    """Exact values at one temperature. source: "kaufman" (this lattice) or "series" (the infinite one)."""
-
-    source: str
-    energy_per_spin: float
-    heat_capacity_per_spin: float
-    entropy_per_spin: float
-    free_energy_per_spin: float
 
 
 @dataclass(frozen=True)
@@ -94,73 +137,6 @@ class Energies:
 
 
 @dataclass(frozen=True)
-class Moments:
-    """Of the elements of an array."""
-
-    mean: float
-    variance: float
-    skewness: float
-    excess_kurtosis: float
-    bimodality: float
-    n_values: int
-
-
-@dataclass(frozen=True)
-class Weights:
-    """The parameters of a dense machine. The last three are None where the data have no lattice."""
-
-    W: Moments
-    b: Moments
-    c: Moments
-    filter_sums: Moments
-    inverse_filter_sums: Moments
-    filter_sum_abs_variance: Estimate
-    largest_domain: Estimate | None = None
-    largest_domain_spread: float | None = None
-    file: str | None = None
-    measured: Mapping[str, Estimate] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Pair:
-    """The coupling J(r) / k_B T that a symmetric machine has learned."""
-
-    r: tuple[int, ...]
-    coupling: float
-
-
-@dataclass(frozen=True)
-class Four:
-    """The coupling of four spins at these places, over k_B T."""
-
-    places: tuple[tuple[int, ...], ...]
-    coupling: float
-
-
-@dataclass(frozen=True)
-class OwnChains:
-    """Averages over chains that a symmetric machine generates itself; thermal: by name of the quantity."""
-
-    n_chains: int | None = None
-    steps: int | None = None
-    thermal: Mapping[str, Estimate] = other_values()
-
-
-@dataclass(frozen=True)
-class Interactions:
-    """The Hamiltonian that a symmetric machine has learned. problem: why there is none, or None."""
-
-    nearest_coupling: Estimate
-    pairs: tuple[Pair, ...]
-    fours: tuple[Four, ...]
-    own: OwnChains
-    temperature: float | None = None
-    field: float | None = None
-    problem: str | None = None
-    file: str | None = None
-
-
-@dataclass(frozen=True)
 class Partition:
     """ln Z of a machine, total in nats, with its error and the sandwich around it."""
 
@@ -171,120 +147,6 @@ class Partition:
     method: str
     verdict: str
     other: Mapping[str, Any] = other_values()
-
-
-@dataclass(frozen=True)
-class Bracket:
-    """S~ <= S <= upper edge per spin, from held-out configurations, and the likelihood beside them."""
-
-    entropy_upper_per_spin: Estimate
-    nll_per_spin: Estimate
-    n_samples: int
-    entropy_lower_per_spin: Estimate | None = None
-    free_energy_lower_per_spin: Estimate | None = None
-    kl_bound_per_spin: Estimate | None = None
-    kl_per_spin: Estimate | None = None
-    lower_problem: str | None = None
-
-
-@dataclass(frozen=True)
-class Scores:
-    """Of training or of held-out configurations; the cross entropy is per unit."""
-
-    pseudo_likelihood_per_spin: Estimate
-    cross_entropy: Estimate
-
-
-@dataclass(frozen=True)
-class Likelihood:
-    train: Scores
-    held_out: Scores
-
-
-@dataclass(frozen=True)
-class MeanAndVariance:
-    """Of the visible energy, totals in nats."""
-
-    mean: Estimate
-    variance: Estimate
-
-
-@dataclass(frozen=True)
-class VisibleEnergy:
-    """Of training and held-out configurations, and of the paper's two approximations on training ones."""
-
-    train: MeanAndVariance
-    held_out: MeanAndVariance
-    zero_bias: MeanAndVariance
-    absolute: MeanAndVariance
-    all_up: float
-
-
-@dataclass(frozen=True)
-class HiddenMagnetization:
-    """Moments of m_h over configurations."""
-
-    mean: Estimate
-    variance: float
-    skewness: float
-    excess_kurtosis: float
-    bimodality: float
-    n_values: int
-
-
-@dataclass(frozen=True)
-class Hidden:
-    """The hidden layer: m_h and the sign rule of table 1."""
-
-    magnetization: HiddenMagnetization
-    sign_rule: Estimate
-    n_tied_samples: int
-    n_tied_units: int
-    permutation_difference: float
-
-
-@dataclass(frozen=True)
-class Generated:
-    """Averages of configurations made from one kind of start; estimates by the name of the quantity."""
-
-    p_h: float
-    steps: int
-    thermal: Mapping[str, Estimate] = other_values()
-
-
-@dataclass(frozen=True)
-class Generation:
-    """New configurations from several starts, and after how many steps chains are in equilibrium.
-
-    stepwise, linear: None where T_c is not known.
-    """
-
-    magnetization: Generated
-    random: Generated
-    magnetization_chain: Generated
-    steps_to_equilibrium: Mapping[str, int]
-    stepwise: Generated | None = None
-    linear: Generated | None = None
-
-
-@dataclass(frozen=True)
-class Comparison:
-    data: Estimate
-    model: Estimate
-    z_score: float
-
-
-@dataclass(frozen=True)
-class Quality:
-    """Long chains of a machine beside its training data; comparisons by the name of what is compared."""
-
-    verdict: str
-    is_equilibrium: bool
-    n_chains: int
-    n_steps: int
-    limit: float
-    comparisons: Mapping[str, Comparison]
-    starts: Mapping[str, Comparison]
 
 
 @dataclass(frozen=True)

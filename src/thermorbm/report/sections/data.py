@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from markupsafe import Markup
 
+from thermorbm.records import as_plain
 from thermorbm.report.chart import Chart, control_panel, curve_series, curves_chart
 from thermorbm.report.labels import Label, T, axis, plain, short, text, with_error
 from thermorbm.report.panels import Panel, Series, series
@@ -22,7 +23,6 @@ from thermorbm.report.section import (
     each_family,
 )
 from thermorbm.report.style import BLACK, BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
-from thermorbm.study.records import as_plain
 from thermorbm.study.results import Certificate, Data, IntegratedEntropy
 
 FREE_ENERGY = "free_energy_per_spin"
