@@ -11,9 +11,9 @@ from small_results import a_family, a_run
 from thermorbm.report import build, sections
 from thermorbm.report.run import Missing
 from thermorbm.report.section import (
-    Answer,
     FamilyFigure,
     Judgement,
+    Ruling,
     Section,
     attempt,
     claim,
@@ -51,7 +51,7 @@ def test_a_family_that_cannot_tell_is_shown_with_its_reason(two_families):
     def check(family):
         if family.name == "2d":
             raise Missing("no <b>data</b>")
-        return Answer(Judgement.INCONCLUSIVE, Markup("0.1(2)"))
+        return Ruling(Judgement.INCONCLUSIVE, Markup("0.1(2)"))
 
     assert findings(check, two_families) == [
         ("2d", "not tested", "no &lt;b&gt;data&lt;/b&gt;"),

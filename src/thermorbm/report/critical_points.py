@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from thermorbm.report.labels import TC, Label, percent, plain, size_label, text, with_error
 from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, pair_of
-from thermorbm.report.section import Answer, Check, decide
+from thermorbm.report.section import Check, Ruling, decide
 from thermorbm.study.quantities import indicator_tex
 from thermorbm.study.results import CriticalTemperature
 
@@ -114,7 +114,7 @@ def estimates_by(family: FamilyView, role: str, indicator: str) -> list[TcEstima
 def check_peak(role: str, indicator: str) -> Check:
     """Whether machines find T_c by one indicator; a peak at an end of the grid is none."""
 
-    def check(family: FamilyView) -> Answer:
+    def check(family: FamilyView) -> Ruling:
         """T_c of every size within 8 % of its own target."""
         rows = estimates_by(family, role, indicator)
         if not any(row.target for row in rows):

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from thermorbm.report.chart import landmark_machines, near_critical
 from thermorbm.report.labels import by_size, list_with, short, text
 from thermorbm.report.run import NO_WEIGHTS, ONE_SIZE, FamilyView, Missing, need, points
-from thermorbm.report.section import Answer, Check, decide
+from thermorbm.report.section import Check, Ruling, decide
 from thermorbm.study.results import Indicators, Machine, Moments
 
 # Sarle's coefficient of a flat distribution; two peaks give more, one gives less.
@@ -72,7 +72,7 @@ def check_fall_with_size(curve: str, reason: str) -> Check:
     reason: why the curve may be missing.
     """
 
-    def check(family: FamilyView) -> Answer:
+    def check(family: FamilyView) -> Ruling:
         """Larger machines are lower at most temperatures, and nowhere higher by more than 2 errors."""
         items = sized_items(family, reason, least=2)
         curves = [{x: (y, error) for x, y, error in points(item.curves.get(curve))} for item in items]

@@ -13,7 +13,7 @@ from thermorbm.report.critical_points import TcEstimate, estimates_by, tc_estima
 from thermorbm.report.labels import N_HIDDEN, TC, by_size, percent, plain, text, with_error
 from thermorbm.report.panels import Panel, draw_panels, series
 from thermorbm.report.run import FamilyView, Missing, Run, need
-from thermorbm.report.section import Answer, Cell, FamilyFigure, PageTable, Section, claim, decide
+from thermorbm.report.section import Cell, FamilyFigure, PageTable, Ruling, Section, claim, decide
 from thermorbm.report.sections import extrapolation
 from thermorbm.report.style import BLUE, PURPLE, VERMILION
 
@@ -178,7 +178,7 @@ def _paper(family: FamilyView, item: TcEstimate) -> str:
 @claim(
     "tc-three-percent", "Tab. 2", r"$T_c$ from $T\,$d$\widetilde{\mathcal{L}}/$d$T$ is right within 1–3 %."
 )
-def within_three_percent(family: FamilyView) -> Answer:
+def within_three_percent(family: FamilyView) -> Ruling:
     """Every size within 3 % of T_c of the infinite lattice."""
     critical = need(family.critical, "T_c is not known")
     items = estimates_by(family, "main", "pseudo_likelihood")

@@ -13,10 +13,10 @@ from thermorbm.report.labels import Label, T, axis, plain, short, text, with_err
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.run import FamilyView, Missing, Run, need, pair_of, points
 from thermorbm.report.section import (
-    Answer,
     Cell,
     FamilyFigure,
     PageTable,
+    Ruling,
     Section,
     claim,
     decide,
@@ -211,7 +211,7 @@ def certificate_words(run: Run) -> list[Markup]:
 
 
 @claim("integration", "App. A", "Integration from $T$ = 0 and from $T$ = ∞ gives the same entropy.")
-def integrations_agree(family: FamilyView) -> Answer:
+def integrations_agree(family: FamilyView) -> Ruling:
     """Difference within 3 standard errors or 1e-4 per spin."""
     entropy = need(family.thermodynamics.entropy, "no energies were measured for integration")
     gap, error = entropy.mismatch.value, entropy.mismatch.error

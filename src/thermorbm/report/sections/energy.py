@@ -35,7 +35,7 @@ from thermorbm.report.labels import (
 from thermorbm.report.panels import Panel
 from thermorbm.report.rules import check_fall_with_size, sized_items
 from thermorbm.report.run import ONE_SIZE, FamilyView, Missing, Points, Run, need, points
-from thermorbm.report.section import Answer, RunFigure, Section, claim, decide
+from thermorbm.report.section import Ruling, RunFigure, Section, claim, decide
 from thermorbm.report.style import GREY, ORANGE, SKY
 from thermorbm.study.results import Indicators, Machine
 
@@ -128,16 +128,16 @@ def check_rise(family: FamilyView, item: Indicators) -> tuple[bool, Markup]:
 
 
 @claim("energy-rises", "Fig. 7", "The mean visible energy rises with temperature.")
-def mean_rises(family: FamilyView) -> Answer:
+def mean_rises(family: FamilyView) -> Ruling:
     """No step down by more than 2 standard errors, smallest machines."""
     rises, words = check_rise(family, sized_items(family, NO_ENERGY)[0])
     return decide(rises, "{}", words)
 
 
-def check_approximation(name: str) -> Callable[[FamilyView], Answer]:
+def check_approximation(name: str) -> Callable[[FamilyView], Ruling]:
     """Whether an approximation is close to the visible energy."""
 
-    def check(family: FamilyView) -> Answer:
+    def check(family: FamilyView) -> Ruling:
         """Means within 10 % at every temperature, smallest machines."""
         pairs = [(value, energies_of(machine)) for value, machine in family.smallest_machines()]
         means = [(value, pair[0]) for value, pair in pairs if pair is not None and pair[0]["full"]]
@@ -179,14 +179,14 @@ MEAN_FALLS = claim("energy-size", "Text", "The mean visible energy falls with $n
 
 
 @claim("energy-largest", "Text", "At the largest $n_h$ it does not rise monotonically with temperature.")
-def largest_not_monotone(family: FamilyView) -> Answer:
+def largest_not_monotone(family: FamilyView) -> Ruling:
     """A step down by more than 2 standard errors."""
     rises, words = check_rise(family, sized_items(family, NO_ENERGY, least=2)[-1])
     return decide(not rises, "{}", words)
 
 
 @claim("overfitting", "Text", "The largest machines overfit, which may be why their curves look odd.")
-def largest_overfit(family: FamilyView) -> Answer:
+def largest_overfit(family: FamilyView) -> Ruling:
     """Near T_c their visible energy of held-out configurations is above that of training ones by 3 standard
     errors.
     """
@@ -199,7 +199,7 @@ def largest_overfit(family: FamilyView) -> Answer:
 
 
 @claim("rounded-peak", "Text", "Peaks of the variance shift at the largest $n_h$.")
-def peak_shifts_when_large(family: FamilyView) -> Answer:
+def peak_shifts_when_large(family: FamilyView) -> Ruling:
     """T_c of the largest machines is further from its target than that of the smallest, by 2 errors."""
     sizes = family.results.sizes()
     if len(sizes) < 2:
@@ -216,7 +216,7 @@ def peak_shifts_when_large(family: FamilyView) -> Answer:
     return decide(further and abs(last.value - first.value) > 2 * error, "{}; {}", first.words, last.words)
 
 
-def _highest_point_shifts(family: FamilyView, sizes: list[int]) -> Answer:
+def _highest_point_shifts(family: FamilyView, sizes: list[int]) -> Ruling:
     critical = need(family.critical, "T_c is not known")
     ends = [item for item in family.results.indicators_of() if item.n_hidden in (sizes[0], sizes[-1])]
     places = [need(peak_of(points(item.curves.get(VARIANCE))), NO_TC)[0] for item in ends]

@@ -38,7 +38,7 @@ from thermorbm.report.labels import (
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.rules import check_fall_with_size
 from thermorbm.report.run import NO_MACHINES, ONE_SIZE, FamilyView, Missing, Run, need, points
-from thermorbm.report.section import Answer, Cell, PageTable, RunFigure, Section, claim, decide, each_family
+from thermorbm.report.section import Cell, PageTable, Ruling, RunFigure, Section, claim, decide, each_family
 from thermorbm.report.sections.data import data_series, entropies, exact_series
 from thermorbm.report.sections.generation import ROLES_SHOWN
 from thermorbm.report.style import BLACK, GREY, colour
@@ -224,7 +224,7 @@ LIKELIHOOD_FALLS = claim("likelihood-size", "Fig. 8", r"$\widetilde{\mathcal{L}}
     "Fig. 8",
     r"$\widetilde{\mathcal{L}}$ of all-temperature machines is above that of single-temperature ones.",
 )
-def union_above_single(family: FamilyView) -> Answer:
+def union_above_single(family: FamilyView) -> Ruling:
     """At every temperature, for each common size."""
     union, single = likelihoods(family, "union"), likelihoods(family)
     sizes = [n for n in union if n in single]
@@ -241,7 +241,7 @@ def union_above_single(family: FamilyView) -> Answer:
 
 
 @claim("nearest-entropy", "Text", r"The smallest $n_h$ gives the $\widetilde{\mathcal{L}}$ nearest to $S$.")
-def smallest_nearest_to_entropy(family: FamilyView) -> Answer:
+def smallest_nearest_to_entropy(family: FamilyView) -> Ruling:
     """Smallest root mean square distance over all temperatures."""
     curves, entropy = likelihoods(family), entropies(family)
     if len(curves) < 2:
@@ -256,7 +256,7 @@ def smallest_nearest_to_entropy(family: FamilyView) -> Answer:
 
 
 @claim("pseudo-entropy", "Text", r"$\widetilde{S}$ < $S$.")
-def pseudo_entropy_below(family: FamilyView) -> Answer:
+def pseudo_entropy_below(family: FamilyView) -> Ruling:
     """At no temperature above S by more than 2 standard errors."""
     entropy = entropies(family)
     curve = points(family.thermodynamics.curves.get("pseudo_entropy_per_spin"))
@@ -274,7 +274,7 @@ def pseudo_entropy_below(family: FamilyView) -> Answer:
     "App. B, C",
     "Visible energy, conditionals, gradients, KL, CE, CD-$k$ and PCD-$k$ are as derived.",
 )
-def derivations_right(family: FamilyView) -> Answer:
+def derivations_right(family: FamilyView) -> Ruling:
     """Each against brute-force enumeration on tiny machines."""
     raise Missing("a study does not test it; the test suite compares each with enumeration of tiny machines")
 

@@ -42,7 +42,7 @@ from thermorbm.report.rules import (
     moments_of,
 )
 from thermorbm.report.run import FamilyView, Missing, Run, points
-from thermorbm.report.section import Answer, FamilyFigure, RunFigure, claim, decide
+from thermorbm.report.section import FamilyFigure, Ruling, RunFigure, claim, decide
 from thermorbm.study.results import Indicators
 
 CORRELATION = Label(r"$\langle w_{:j}\cdot w_{:j'}\rangle$")
@@ -166,14 +166,14 @@ def draw_abs_variances(run: Run) -> Chart:
 
 
 @claim("filter-sums", "Fig. 3b", "The distribution of filter sums goes from two peaks to one.")
-def two_peaks_become_one(family: FamilyView) -> Answer:
+def two_peaks_become_one(family: FamilyView) -> Ruling:
     """Sarle's coefficient above 5/9 at the low and below at the high temperature."""
     coefficients, words = moments_at_landmarks(family, "filter_sums", "bimodality")
     return decide(coefficients[0] > FLAT > coefficients[-1], "Sarle's coefficient {}", words)
 
 
 @claim("inverse-sums", "Fig. 3c", "Inverse-filter sums are Gaussian with a mean near zero.")
-def inverse_sums_gaussian(family: FamilyView) -> Answer:
+def inverse_sums_gaussian(family: FamilyView) -> Ruling:
     """|excess kurtosis| <= 1, |skewness| <= 0.5 and |mean| <= one standard deviation."""
     is_gaussian, moments = check_gaussian(family, "inverse_filter_sums")
     rows = [moments_of(machine, "inverse_filter_sums") for _, machine, _ in landmark_machines(family)]

@@ -24,10 +24,10 @@ from thermorbm.report.labels import (
 from thermorbm.report.panels import Panel, series
 from thermorbm.report.run import FamilyView, Missing, Points, need, pair_of, points
 from thermorbm.report.section import (
-    Answer,
     Cell,
     FamilyFigure,
     PageTable,
+    Ruling,
     Section,
     claim,
     decide,
@@ -180,14 +180,14 @@ def energy_errors(family: FamilyView) -> tuple[list[float], Markup]:
 
 
 @claim("generation-ends", "Fig. 6", "One-step reconstructions are good at low and high temperature.")
-def good_at_both_ends(family: FamilyView) -> Answer:
+def good_at_both_ends(family: FamilyView) -> Ruling:
     """Their energy is within 5 % of the data's at the low and the high temperature."""
     (cold, _, hot), words = energy_errors(family)
     return decide(max(cold, hot) <= 0.05, "energy off by {}", words)
 
 
 @claim("generation-near", "Fig. 6", "They are worse near $T_c$.")
-def worse_near_critical(family: FamilyView) -> Answer:
+def worse_near_critical(family: FamilyView) -> Ruling:
     """Their energy is further off near T_c than at the low and the high temperature."""
     (cold, near, hot), words = energy_errors(family)
     return decide(near > max(cold, hot), "energy off by {}", words)
@@ -196,7 +196,7 @@ def worse_near_critical(family: FamilyView) -> Answer:
 @claim(
     "faster-start", "Text", "From $p_h$, Gibbs chains reach equilibrium in fewer steps than from random $h$."
 )
-def faster_from_p_hidden(family: FamilyView) -> Answer:
+def faster_from_p_hidden(family: FamilyView) -> Ruling:
     """Fewer steps somewhere and nowhere more, below, near and above T_c, until ⟨|m|⟩ stays within 0.02."""
     words, gained = [], []
     for value in landmarks(family):

@@ -25,7 +25,7 @@ from thermorbm.report.labels import (
 from thermorbm.report.panels import Panel, Series, draw_panels, series
 from thermorbm.report.rules import FLAT
 from thermorbm.report.run import ONE_SIZE, FamilyView, Missing, need, points
-from thermorbm.report.section import Answer, FamilyFigure, PageTable, Section, claim, decide, each_family
+from thermorbm.report.section import FamilyFigure, PageTable, Ruling, Section, claim, decide, each_family
 from thermorbm.report.style import colour
 from thermorbm.study.results import Hidden
 
@@ -121,7 +121,7 @@ def sign_rule_table(family: FamilyView) -> PageTable:
 
 
 @claim("sign-rule", "Tab. 1", r"sign($h_i$) = sign($m$) sign($\Sigma_j W_{ij}$).")
-def sign_rule_obeyed(family: FamilyView) -> Answer:
+def sign_rule_obeyed(family: FamilyView) -> Ruling:
     """More than half of the pairs obey it, by 3 standard errors, at every temperature below T_c."""
     critical = need(family.critical, "T_c is not known")
     item = need(next(iter(family.results.indicators_of()), None), NO_HIDDEN)
@@ -140,7 +140,7 @@ def hidden_at(family: FamilyView, n_hidden: int, value: float) -> Hidden:
 
 
 @claim("mh-mean", "Fig. 5", "The mean hidden magnetisation is zero.")
-def mean_magnetisation_zero(family: FamilyView) -> Answer:
+def mean_magnetisation_zero(family: FamilyView) -> Ruling:
     """|mean| <= 0.05 or 4 standard errors below, near and above T_c."""
     means = {
         value: hidden_at(family, family.smallest(), value).magnetization.mean for value in landmarks(family)
@@ -152,7 +152,7 @@ def mean_magnetisation_zero(family: FamilyView) -> Answer:
 
 
 @claim("mh-bimodal", "Fig. 5", "Near $T_c$ its distribution has two peaks for the smallest $n_h$.")
-def two_peaks_when_small(family: FamilyView) -> Answer:
+def two_peaks_when_small(family: FamilyView) -> Ruling:
     """Sarle's coefficient above 5/9."""
     value, n_hidden = near_critical(family), family.smallest()
     coefficient = hidden_at(family, n_hidden, value).magnetization.bimodality
@@ -161,7 +161,7 @@ def two_peaks_when_small(family: FamilyView) -> Answer:
 
 
 @claim("mh-narrower", "Fig. 5", "It gets narrower with $n_h$.")
-def narrower_when_large(family: FamilyView) -> Answer:
+def narrower_when_large(family: FamilyView) -> Ruling:
     """The standard deviation near T_c falls from size to size."""
     value, sizes = near_critical(family), family.results.sizes()
     if len(sizes) < 2:
@@ -173,7 +173,7 @@ def narrower_when_large(family: FamilyView) -> Answer:
 
 
 @claim("permutation", "Text", "Permuting hidden units changes nothing.")
-def permutation_changes_nothing(family: FamilyView) -> Answer:
+def permutation_changes_nothing(family: FamilyView) -> Ruling:
     """Visible energies agree within 1e-5 of themselves."""
     change = hidden_at(family, family.smallest(), near_critical(family)).permutation_difference
     return decide(change <= 1e-5, "largest relative change of a visible energy {}", short(change, 2))

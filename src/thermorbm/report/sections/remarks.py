@@ -25,7 +25,7 @@ from thermorbm.report.labels import (
 from thermorbm.report.panels import Panel, Series
 from thermorbm.report.rules import moments_of
 from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, need
-from thermorbm.report.section import Answer, FamilyFigure, claim, decide
+from thermorbm.report.section import FamilyFigure, Ruling, claim, decide
 from thermorbm.report.style import BLUE, VERMILION
 from thermorbm.study.results import Machine
 
@@ -97,7 +97,7 @@ def _both_proportions(family: FamilyView, n_hidden: int, name: str) -> list[Seri
 
 
 @claim("unbalanced", "Text", "Unequal signs in the data shift ⟨$b_j$⟩ and the inverse-filter sums.")
-def unequal_signs_shift(family: FamilyView) -> Answer:
+def unequal_signs_shift(family: FamilyView) -> Ruling:
     """Both means more than 3 standard errors from zero, and further than with balanced data."""
     words, moved = [], []
     for value, machine, twin in unbalanced_machines(family):
@@ -118,7 +118,7 @@ def mean_in_errors(machine: Machine, name: str) -> float:
 
 
 @claim("proportions", "Text", "Other proportions of temperatures move $T_c$ of the all-temperature machine.")
-def proportions_move_tc(family: FamilyView) -> Answer:
+def proportions_move_tc(family: FamilyView) -> Ruling:
     """Some indicator moves by more than 2 standard errors."""
     others = {(i.row.indicator, i.n_hidden): i for i in estimates_by(family, "union-proportions", "")}
     equal = estimates_by(family, "union", "")

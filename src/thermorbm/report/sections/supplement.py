@@ -30,7 +30,7 @@ from thermorbm.report.labels import (
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.rules import check_fall_with_size
 from thermorbm.report.run import NO_MACHINES, ONE_SIZE, FamilyView, Missing, need, pair_of, points
-from thermorbm.report.section import Answer, FamilyFigure, Section, claim, decide
+from thermorbm.report.section import FamilyFigure, Ruling, Section, claim, decide
 from thermorbm.report.sections import filter_sums, remarks
 from thermorbm.report.sections.entropy import NO_COMMON, NO_LIKELIHOOD, common_values, likelihoods
 from thermorbm.report.style import colour, marker
@@ -185,7 +185,7 @@ def draw_further_quantities(family: FamilyView) -> list[Chart]:
 
 
 @claim("zero-bias", "Supp.", "Machines without biases give the same physics.")
-def same_without_biases(family: FamilyView) -> Answer:
+def same_without_biases(family: FamilyView) -> Ruling:
     """L~ within 5 % at every common temperature."""
     n_hidden = family.smallest("zero-bias")
     without = likelihoods(family, "zero-bias")[n_hidden]
@@ -197,7 +197,7 @@ def same_without_biases(family: FamilyView) -> Answer:
 
 
 @claim("reconstruction", "Supp.", "The reconstruction error falls with $n_h$.")
-def reconstruction_improves(family: FamilyView) -> Answer:
+def reconstruction_improves(family: FamilyView) -> Ruling:
     """The cross entropy of larger machines is lower at most temperatures, nowhere higher by 2 errors."""
     return check_fall_with_size("cross_entropy", NO_LIKELIHOOD)(family)
 

@@ -20,7 +20,7 @@ from thermorbm.report.labels import (
 from thermorbm.report.panels import Panel, Series
 from thermorbm.report.rules import FLAT, NO_DOMAINS, moments_of
 from thermorbm.report.run import NO_MACHINES, FamilyView, need
-from thermorbm.report.section import Answer, Check, FamilyFigure, claim, decide
+from thermorbm.report.section import Check, FamilyFigure, Ruling, claim, decide
 from thermorbm.report.style import colour
 from thermorbm.study.results import Machine
 
@@ -77,7 +77,7 @@ def largest_domain(machine: Machine) -> float:
 
 
 @claim("union-domain", "Fig. 4", "Each filter of the all-temperature machine has one large domain.")
-def one_large_domain(family: FamilyView) -> Answer:
+def one_large_domain(family: FamilyView) -> Ruling:
     """Its largest domain covers more of the lattice than in the machine at high temperature."""
     share = largest_domain(union_machine(family))
     value, machine, _ = landmark_machines(family)[-1]
@@ -89,7 +89,7 @@ def one_large_domain(family: FamilyView) -> Answer:
 def check_two_peaks(name: str) -> Check:
     """Whether a distribution of the all-temperature machine has two peaks."""
 
-    def check(family: FamilyView) -> Answer:
+    def check(family: FamilyView) -> Ruling:
         """Sarle's coefficient above 5/9."""
         coefficient = moments_of(union_machine(family), name).bimodality
         return decide(coefficient > FLAT, "Sarle's coefficient {}", short(coefficient, 2))

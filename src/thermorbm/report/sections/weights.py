@@ -44,7 +44,7 @@ from thermorbm.report.rules import (
     moments_of,
 )
 from thermorbm.report.run import NO_WEIGHTS, FamilyView, Points, need
-from thermorbm.report.section import Answer, FamilyFigure, Section, claim, decide
+from thermorbm.report.section import FamilyFigure, Ruling, Section, claim, decide
 from thermorbm.report.sections import filter_sums, union
 
 FILTERS_SHOWN = 5
@@ -110,14 +110,14 @@ def _majority(filters: NDArray[Any]) -> float:
 
 
 @claim("w-gaussian", "Fig. 2", "The couplings $W_{ij}$ are Gaussian.")
-def couplings_gaussian(family: FamilyView) -> Answer:
+def couplings_gaussian(family: FamilyView) -> Ruling:
     """|excess kurtosis| <= 1 and |skewness| <= 0.5 below, near and above T_c."""
     is_gaussian, moments = check_gaussian(family, "W")
     return decide(is_gaussian, "{}", moments)
 
 
 @claim("w-mean", "Fig. 2", "Their mean is zero.")
-def couplings_mean_zero(family: FamilyView) -> Answer:
+def couplings_mean_zero(family: FamilyView) -> Ruling:
     """|mean| <= 0.1 standard deviations at every temperature."""
     ratio, value = largest_ratio(family, "W", mean_in_deviations)
     return decide(
@@ -126,7 +126,7 @@ def couplings_mean_zero(family: FamilyView) -> Answer:
 
 
 @claim("w-variance", "Fig. 2", "Their variance is largest near $T_c$.")
-def variance_largest_near_critical(family: FamilyView) -> Answer:
+def variance_largest_near_critical(family: FamilyView) -> Ruling:
     """The temperature of the largest variance is within 10 % of T_c."""
     critical, variances = need(family.critical, "T_c is not known"), weight_variances(family)
     x, largest = need(peak_of(variances), NO_WEIGHTS)
@@ -138,7 +138,7 @@ def variance_largest_near_critical(family: FamilyView) -> Answer:
 
 
 @claim("biases-small", "Fig. 2", "Biases $b_j$, $c_i$ are near zero.")
-def biases_small(family: FamilyView) -> Answer:
+def biases_small(family: FamilyView) -> Ruling:
     """Root mean square <= 0.1 at every temperature."""
     largest = {name: largest_ratio(family, name, math.hypot) for name in ("b", "c")}
     return decide(
@@ -149,7 +149,7 @@ def biases_small(family: FamilyView) -> Answer:
 
 
 @claim("biases-symmetric", "Fig. 2", "Biases are symmetric about zero for balanced data.")
-def biases_symmetric(family: FamilyView) -> Answer:
+def biases_symmetric(family: FamilyView) -> Ruling:
     """|mean| <= one standard deviation at every temperature."""
     largest = {name: largest_ratio(family, name, mean_in_deviations) for name in ("b", "c")}
     return decide(
@@ -181,21 +181,21 @@ def uniform_share(family: FamilyView, place: int) -> tuple[float, Markup]:
 
 
 @claim("filters-low", "Fig. 3a", "At low temperature the weights of a filter have one sign.")
-def one_sign_when_cold(family: FamilyView) -> Answer:
+def one_sign_when_cold(family: FamilyView) -> Ruling:
     """At least half of the variance of W lies between the means of filters at the low temperature."""
     share, words = uniform_share(family, 0)
     return decide(share >= 0.5, "{}", words)
 
 
 @claim("filters-high", "Fig. 3a", "At high temperature the signs in a filter mix.")
-def mixed_signs_when_hot(family: FamilyView) -> Answer:
+def mixed_signs_when_hot(family: FamilyView) -> Ruling:
     """At most a fifth of the variance of W lies between the means of filters at the high temperature."""
     share, words = uniform_share(family, -1)
     return decide(share <= 0.2, "{}", words)
 
 
 @claim("filters-near", "Fig. 3a", "Near $T_c$ filters have clusters of many sizes.")
-def clusters_near_critical(family: FamilyView) -> Answer:
+def clusters_near_critical(family: FamilyView) -> Ruling:
     """The size of the largest domain differs most between filters near T_c."""
     spreads = {
         value: need(need(machine.weights, NO_DOMAINS).largest_domain_spread, NO_DOMAINS)
