@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from thermorbm.report.labels import TC, Label, percent, plain, size_label, text, with_error
+from thermorbm.report.labels import Label, percent, plain, size_label, text, with_error
 from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, pair_of
 from thermorbm.report.section import Check, Ruling, decide
 from thermorbm.study.quantities import indicator_tex
@@ -82,7 +82,7 @@ class TcEstimate:
         if self.row.problem is not None:
             return text("{}{}", size, self.row.problem)
         off = "" if self.distance is None else f" ({percent(self.distance, signed=True)} from its target)"
-        return text("{}{} = {}{}", size, TC, with_error(self.value, self.error), off)
+        return text("{}$T_c$ = {}{}", size, with_error(self.value, self.error), off)
 
 
 def indicator_label(indicator: str, feature: str) -> Label:

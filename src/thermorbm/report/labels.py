@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
@@ -60,17 +61,21 @@ def axis(quantity: str) -> Label:
 
 NOTHING = plain("")
 T, TC = Label("$T$"), Label("$T_c$")
-N_HIDDEN, N_VISIBLE, P_HIDDEN = Label("$n_h$"), Label("$n_v$"), Label("$p_h$")
+N_HIDDEN = Label("$n_h$")
 PER_SPIN = Label("$/N$")
 ENTROPY, PSEUDO_ENTROPY = symbol("entropy_per_spin"), symbol("pseudo_entropy_per_spin")
 UPPER_EDGE, HEAT_CAPACITY = symbol("entropy_upper_per_spin"), symbol("heat_capacity_per_spin")
 PSEUDO_LIKELIHOOD = symbol("pseudo_likelihood_per_spin")
-VISIBLE_ENERGY = Label(r"$\mathcal{E}_\theta$")
-W, B, C = Label("$W_{ij}$"), Label("$b_j$"), Label("$c_i$")
-FILTER_SUM, INVERSE_SUM = Label(r"$\Sigma_j W_{ij}/n_v$"), Label(r"$\Sigma_i W_{ij}/n_h$")
 # By the names of their moments in the results.
-WEIGHTS = {"W": W, "b": B, "c": C, "filter_sums": FILTER_SUM, "inverse_filter_sums": INVERSE_SUM}
+WEIGHTS = {
+    "W": Label("$W_{ij}$"),
+    "b": Label("$b_j$"),
+    "c": Label("$c_i$"),
+    "filter_sums": Label(r"$\Sigma_j W_{ij}/n_v$"),
+    "inverse_filter_sums": Label(r"$\Sigma_i W_{ij}/n_h$"),
+}
 DENSITY = plain("probability density")
+FORMULA = re.compile(r"\$[^$]+\$")
 
 
 def size_label(n_hidden: int) -> Label:
@@ -78,8 +83,11 @@ def size_label(n_hidden: int) -> Label:
 
 
 def text(template: str, *values: object) -> Markup:
-    """A template of our own with values in its places: labels and markup as they are, all else escaped."""
-    return Markup(template).format(*values)
+    """A template of our own with values in its places: labels and markup as they are, all else escaped.
+
+    The template may hold markup, and formulas between dollar signs.
+    """
+    return Markup(FORMULA.sub(lambda formula: to_html(formula[0]), template)).format(*values)
 
 
 def list_with(word: str, pairs: Iterable[tuple[object, object]], between: str = ", ") -> Markup:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from thermorbm.report.chart import Chart
 from thermorbm.report.critical_points import TcEstimate, estimates_by, tc_estimates
-from thermorbm.report.labels import N_HIDDEN, TC, by_size, percent, plain, text, with_error
+from thermorbm.report.labels import TC, by_size, percent, plain, text, with_error
 from thermorbm.report.panels import Panel, draw_panels, series
 from thermorbm.report.run import FamilyView, Missing, Run, need
 from thermorbm.report.section import Cell, FamilyFigure, PageTable, Ruling, Section, claim, decide
@@ -47,7 +47,7 @@ def _critical_caption(family: FamilyView) -> Markup:
     caption = text(words, family.title)
     if family.critical is None:
         return caption
-    return caption + text("; {} = {:.6g} on the infinite one", TC, family.critical)
+    return caption + text("; $T_c$ = {:.6g} on the infinite one", family.critical)
 
 
 def _row(item: TcEstimate) -> list[Cell]:
@@ -75,10 +75,10 @@ def draw_forest(family: FamilyView) -> Chart:
     figure = draw_panels(panels, columns=len(panels), height=0.9 + 0.17 * max(len(part) for part in parts))
     figure.set_figwidth(6.0 if len(panels) == 1 else 9.0)
     caption = text(
-        "Dots: {} by each indicator with one standard error; the number behind an indicator is {}. Bars: "
+        "Dots: {} by each indicator with one standard error; the number behind an indicator is $n_h$. Bars: "
         "where that indicator peaks on this finite lattice, the exact heat capacity's peak or that of the "
         "susceptibility of the data. {}",
-        family.run.critical_symbol, N_HIDDEN, Markup(" ").join(_extremes(items)),
+        family.run.critical_symbol, Markup(" ").join(_extremes(items)),
     )  # fmt: skip
     return Chart(caption, figure, tuple(panels))
 
@@ -147,12 +147,12 @@ def table_2(run: Run) -> list[PageTable]:
     if not rows:
         return []
     note = text(
-        "The paper has, on 64×64: 2.240, 2.291, 2.316, 2.367 for {} = 400, 900, 1600, 2500, 2.267 from "
+        "The paper has, on 64×64: 2.240, 2.291, 2.316, 2.367 for $n_h$ = 400, 900, 1600, 2500, 2.267 from "
         "<i>S</i>, 2.367 from <i>S̃</i>; all temperatures together 2.189, 2.163, 2.214; on 16×16×16: "
-        "4.444, 4.434, 4.444, 4.390 from <i>S</i>, 4.383 from <i>S̃</i>.", N_HIDDEN,
+        "4.444, 4.434, 4.444, 4.390 from <i>S</i>, 4.383 from <i>S̃</i>."
     )  # fmt: skip
     columns = ("Data", "From", "Machines", "This study", "Paper", "Infinite lattice")
-    caption = text("Table 2: {} from entropies and pseudo-likelihoods, beside the paper's", TC)
+    caption = text("Table 2: $T_c$ from entropies and pseudo-likelihoods, beside the paper's")
     return [PageTable(columns, rows, caption, note, is_open=True)]
 
 
@@ -192,10 +192,7 @@ def within_three_percent(family: FamilyView) -> Ruling:
 SECTION = Section(
     "critical",
     "Critical temperature",
-    figures=(
-        FamilyFigure("critical", "Tab. 2", "Critical temperature", draw_forest),
-        *extrapolation.FIGURES,
-    ),
+    figures=(FamilyFigure("critical", "Tab. 2", "Critical temperature", draw_forest), *extrapolation.FIGURES),
     tables=(table_2, extrapolation.extrapolation_tables),
     claims=(within_three_percent,),
 )

@@ -21,17 +21,7 @@ from thermorbm.report.chart import (
     per_size,
 )
 from thermorbm.report.critical_points import NO_TC, check_peak, estimates_by
-from thermorbm.report.labels import (
-    TC,
-    VISIBLE_ENERGY,
-    Label,
-    axis,
-    percent,
-    short,
-    size_label,
-    text,
-    with_error,
-)
+from thermorbm.report.labels import Label, axis, percent, short, size_label, text, with_error
 from thermorbm.report.panels import Panel
 from thermorbm.report.rules import check_fall_with_size, sized_items
 from thermorbm.report.run import ONE_SIZE, FamilyView, Missing, Points, Run, need, points
@@ -57,10 +47,10 @@ def draw_energies(run: Run) -> list[Chart]:
 def _draw_columns(columns: list[Column], id: str) -> Chart:
     panels = [_mean_panel(column) for column in columns] + [_variance_panel(column) for column in columns]
     caption = text(
-        "Mean (top) and variance (bottom) of the visible energy {} of the training configurations, per "
-        "spin, against {}. {} Dashed and dotted: the approximations without biases, with absolute "
-        "values, and with all spins up, for the smallest machines.",
-        VISIBLE_ENERGY, columns[0].family.run.control_symbol, Markup(" ").join(map(_peaks, columns)),
+        r"Mean (top) and variance (bottom) of the visible energy $\mathcal{E}_\theta$ of the training "
+        "configurations, per spin, against {}. {} Dashed and dotted: the approximations without biases, with "
+        "absolute values, and with all spins up, for the smallest machines.",
+        columns[0].family.run.control_symbol, Markup(" ").join(map(_peaks, columns)),
     )  # fmt: skip
     return curves_chart(caption, panels, id, columns=len(columns))
 
@@ -105,7 +95,7 @@ def _peaks(column: Column) -> Markup:
     family = column.family
     peaks = [(peak_of(points(item.curves.get(VARIANCE))), item.n_hidden) for item in column.items]
     places = [text("{} ({})", family.at(peak[0]), size_label(n)) for peak, n in peaks if peak is not None]
-    critical = "" if family.critical is None else text("; {} = {:.4f}", TC, family.critical)
+    critical = "" if family.critical is None else text("; $T_c$ = {:.4f}", family.critical)
     return text("{}: largest variance at {}{}.", column.title, Markup(", ").join(places), critical)
 
 

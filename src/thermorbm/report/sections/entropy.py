@@ -60,10 +60,10 @@ def draw_entropies(run: Run) -> list[Chart]:
 def _draw_columns(columns: list[Column], id: str) -> Chart:
     caption = text(
         "Pseudo-likelihood {0} of held-out configurations, entropy {1} and pseudo-entropy {2}, all per spin, "
-        "against {3}, for each {4}. Dashed: fits near the transition. A perfect machine would lie "
-        "on {2}, not on {1}. {5}, where it was computed, is the upper edge of the entropy bracket "
-        "{2} ≤ {1} ≤ {5} from the largest machine: it needs held-out configurations alone.",
-        PSEUDO_LIKELIHOOD, ENTROPY, PSEUDO_ENTROPY, columns[0].family.run.control_symbol, N_HIDDEN,
+        "against {3}, for each $n_h$. Dashed: fits near the transition. A perfect machine would lie "
+        "on {2}, not on {1}. {4}, where it was computed, is the upper edge of the entropy bracket "
+        "{2} ≤ {1} ≤ {4} from the largest machine: it needs held-out configurations alone.",
+        PSEUDO_LIKELIHOOD, ENTROPY, PSEUDO_ENTROPY, columns[0].family.run.control_symbol,
         UPPER_EDGE,
     )  # fmt: skip
     return curves_chart(caption, [_panel(column) for column in columns], id, columns=len(columns), height=2.8)

@@ -47,10 +47,10 @@ def _figure(run: Run, item: Extrapolation) -> Chart:
         title = plain(GROUPS.get(group, f"machines: {group}"))
         panels.append(Panel(title, INVERSE_SIDE, run.control_label, (*infinite, *curves)))
     caption = text(
-        "Peaks on lattices of side {0} with one standard error, and the fits {1} + <i>a x</i> + <i>c x</i>² "
-        "in <i>x</i> = {2} with ν = {3:g}. At <i>x</i> = 0: {1} of the infinite lattice by each "
-        "indicator. {4}",
-        ", ".join(map(str, item.sides)), TC, INVERSE_SIDE, item.nu, best_indicators(item),
+        "Peaks on lattices of side {0} with one standard error, and the fits $T_c$ + <i>a x</i> + "
+        "<i>c x</i>² in <i>x</i> = {1} with ν = {2:g}. At <i>x</i> = 0: $T_c$ of the infinite lattice "
+        "by each indicator. {3}",
+        ", ".join(map(str, item.sides)), INVERSE_SIDE, item.nu, best_indicators(item),
     )  # fmt: skip
     id, title = f"-{item.name}", plain(f": {item.name}")
     return curves_chart(caption, panels, id, title, columns=min(2, len(panels)), height=2.8)
@@ -117,7 +117,7 @@ def _table(item: Extrapolation) -> PageTable:
     for side in sides:
         columns += [f"L = {side}", "off target"]
     columns += ["infinite", "off", "χ²"]
-    caption = text("<b>{}</b>: {} on each lattice, and extrapolated", item.name, TC)
+    caption = text("<b>{}</b>: $T_c$ on each lattice, and extrapolated", item.name)
     return PageTable(columns, [_cells(row, sides) for row in item.rows], caption, is_open=True)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -19,28 +20,9 @@ from thermorbm.report.chart import (
     peak_of,
 )
 from thermorbm.report.critical_points import check_peak
-from thermorbm.report.labels import (
-    DENSITY,
-    FILTER_SUM,
-    INVERSE_SUM,
-    N_HIDDEN,
-    N_VISIBLE,
-    Label,
-    axis,
-    list_with,
-    plain,
-    short,
-    size_label,
-    text,
-)
+from thermorbm.report.labels import DENSITY, WEIGHTS, Label, axis, list_with, plain, short, size_label, text
 from thermorbm.report.panels import Panel, Series, series
-from thermorbm.report.rules import (
-    FLAT,
-    check_gaussian,
-    mean_in_deviations,
-    moments_at_landmarks,
-    moments_of,
-)
+from thermorbm.report.rules import FLAT, check_gaussian, mean_in_deviations, moments_at_landmarks, moments_of
 from thermorbm.report.run import FamilyView, Missing, Run, points
 from thermorbm.report.section import FamilyFigure, Ruling, RunFigure, claim, decide
 from thermorbm.study.results import Indicators
@@ -52,28 +34,24 @@ NOT_FOLLOWED = "filter sums were not followed over the temperatures"
 
 
 def _sums_panel(
-    family: FamilyView,
-    title: str,
-    x_label: Label,
-    name: str,
-    draw_inset: Callable[[FamilyView], Panel | None],
+    family: FamilyView, title: str, name: str, draw_inset: Callable[[FamilyView], Panel | None]
 ) -> Panel:
     """Distributions of sums at the landmarks, and what becomes of them with temperature."""
-    histograms, inset = landmark_histograms(family, name), draw_inset(family)
-    return Panel(plain(title), x_label, DENSITY, histograms, inset=inset, inset_at=INSET_PLACE, headroom=0.55)
+    look: dict[str, Any] = {"inset": draw_inset(family), "inset_at": INSET_PLACE, "headroom": 0.55}
+    return Panel(plain(title), WEIGHTS[name], DENSITY, landmark_histograms(family, name), **look)
 
 
 def draw_filter_sums(family: FamilyView) -> Chart:
     """Figure 3b."""
-    panel = _sums_panel(family, "Filter sums", FILTER_SUM, "filter_sums", abs_variance_panel)
+    panel = _sums_panel(family, "Filter sums", "filter_sums", abs_variance_panel)
     peak = peak_of(family.curve("main", family.smallest(), "filter_sum_abs_variance"))
     where = "" if peak is None else text(" It is largest at {}.", family.at(peak[0]))
     _, bimodality = moments_at_landmarks(family, "filter_sums", "bimodality")
     caption = text(
-        "Distribution of the sums of filters, divided by {}, below, near and above the transition ({}). "
+        "Distribution of the sums of filters, divided by $n_v$, below, near and above the transition ({}). "
         "Sarle's coefficient, 1/3 for one Gaussian peak, 5/9 for a flat distribution and 1 for two sharp "
         "peaks, is {}. Inset (on screen the second panel): variance of the absolute filter sum for each "
-        "{}.{}", N_VISIBLE, size_label(family.smallest()), bimodality, N_HIDDEN, where,
+        "$n_h$.{}", size_label(family.smallest()), bimodality, where,
     )  # fmt: skip
     return curves_chart(caption, [panel], height=2.6)
 
@@ -91,12 +69,12 @@ def abs_variance_panel(family: FamilyView) -> Panel:
 
 def draw_inverse_sums(family: FamilyView) -> Chart:
     """Figure 3c."""
-    panel = _sums_panel(family, "Inverse-filter sums", INVERSE_SUM, "inverse_filter_sums", _correlation_panel)
+    panel = _sums_panel(family, "Inverse-filter sums", "inverse_filter_sums", _correlation_panel)
     caption = text(
-        "Distribution of the sums of inverse filters, divided by {} ({}). Inset (on screen the second "
+        "Distribution of the sums of inverse filters, divided by $n_h$ ({}). Inset (on screen the second "
         "panel): correlation of two inverse filters, divided by that at distance 0, against the distance "
-        "{} of their sites, averaged over all pairs.{}",
-        N_HIDDEN, size_label(family.smallest()), DISTANCE, _halfway_correlations(panel.inset),
+        "$r$ of their sites, averaged over all pairs.{}",
+        size_label(family.smallest()), _halfway_correlations(panel.inset),
     )  # fmt: skip
     return curves_chart(caption, [panel], height=2.6)
 
@@ -108,7 +86,7 @@ def _halfway_correlations(panel: Panel | None) -> Markup:
     place = int(np.argmin(np.abs(panel.series[0].x - panel.series[0].x.max() / 2)))
     values = [(short(item.y[place], 2), item.name) for item in panel.series]
     distance = short(panel.series[0].x[place], 3)
-    return text(" At {} = {} it is {}.", DISTANCE, distance, list_with(" at ", values))
+    return text(" At $r$ = {} it is {}.", distance, list_with(" at ", values))
 
 
 def _correlation_panel(family: FamilyView) -> Panel | None:
@@ -134,9 +112,9 @@ def draw_fixed_distances(family: FamilyView) -> Chart:
     if not panels:
         raise Missing("the configurations have no lattice, so that inverse filters have no distance")
     caption = text(
-        "Correlation of two inverse filters at fixed distances {}, divided by that at distance 0, against "
+        "Correlation of two inverse filters at fixed distances $r$, divided by that at distance 0, against "
         "{}. Where it is largest, the machine sees the longest correlations.",
-        DISTANCE, family.run.control_symbol,
+        family.run.control_symbol,
     )  # fmt: skip
     return curves_chart(caption, panels, columns=min(2, len(panels)))
 

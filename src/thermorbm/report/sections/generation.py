@@ -11,7 +11,6 @@ from thermorbm.report.chart import Chart, control_panel, curve_series, curves_ch
 from thermorbm.report.labels import (
     HEAT_CAPACITY,
     N_HIDDEN,
-    P_HIDDEN,
     Label,
     axis,
     list_with,
@@ -43,8 +42,8 @@ FROM_RANDOM = Label(r"$v^{(7)}$ from random $h^{(0)}$")
 FROM_P_HIDDEN = Label(r"$v^{(7)}$ from $p_h$")
 STARTS: dict[str, tuple[Label, dict[str, Any]]] = {
     "magnetization": (FROM_M, {"colour": BLUE, "marker": "circle"}),
-    "stepwise": (P_HIDDEN + " stepwise", {"colour": VERMILION, "marker": "square"}),
-    "linear": (P_HIDDEN + " linear", {"colour": ORANGE, "marker": "diamond"}),
+    "stepwise": (Label("$p_h$ stepwise"), {"colour": VERMILION, "marker": "square"}),
+    "linear": (Label("$p_h$ linear"), {"colour": ORANGE, "marker": "diamond"}),
     "random": (FROM_RANDOM, {"colour": GREEN, "marker": "triangle-up"}),
     "magnetization_chain": (FROM_P_HIDDEN, {"colour": PURPLE, "marker": "triangle-down"}),
 }
@@ -61,9 +60,9 @@ def draw_generated(family: FamilyView) -> Chart:
         raise Missing(NOT_GENERATED)
     caption = text(
         "Averages of configurations that machines with {} make in one step from a hidden layer with a "
-        "fraction {} of units as the filter sums ask for, and of <i>v</i><sup>(7)</sup> after seven steps "
+        "fraction $p_h$ of units as the filter sums ask for, and of <i>v</i><sup>(7)</sup> after seven steps "
         "from a random hidden layer. Lines: exact for this lattice; open circles: the Monte Carlo data.{}",
-        size_label(family.smallest()), P_HIDDEN, _off_scale(family),
+        size_label(family.smallest()), _off_scale(family),
     )  # fmt: skip
     return curves_chart(caption, panels, height=2.4)
 

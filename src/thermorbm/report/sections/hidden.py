@@ -11,7 +11,6 @@ from thermorbm.report.chart import outline as histogram_outline
 from thermorbm.report.images import Picture, draw_layer, layer_strip
 from thermorbm.report.labels import (
     DENSITY,
-    N_HIDDEN,
     Label,
     by_size,
     cell,
@@ -64,11 +63,11 @@ def draw_magnetisation(family: FamilyView) -> Chart:
         draw_layer(inset, layer)
         inset.set_title(label.tex, fontsize=6, pad=2)
     caption = text(
-        "Distribution of the hidden magnetisation {} = "
+        "Distribution of the hidden magnetisation $m_h$ = "
         "Σ<sub>i</sub><i>h<sub>i</sub></i>/<i>n</i><sub>h</sub> at {}. For {}. Pictures: hidden layers of "
         "machines with {} wrapped to a rectangle, +1 black and −1 white; units have no neighbours, so "
         "patterns mean nothing.",
-        M_HIDDEN, family.at(value), _widths(family, value), size_label(family.smallest()),
+        family.at(value), _widths(family, value), size_label(family.smallest()),
     )  # fmt: skip
     return Chart(caption, figure, (panel,), layer_strip(layers) if layers else None)
 
@@ -115,7 +114,7 @@ def sign_rule_table(family: FamilyView) -> PageTable:
     values = sorted({x for curve in curves for x in curve})
     cells = [{x: with_error(*pair) for x, pair in curve.items()} for curve in curves]
     rows = [[f"{x:g}", *(column.get(x, "–") for column in cells)] for x in values]
-    sizes = [text("{} = {}", N_HIDDEN, item.n_hidden) for item in items]
+    sizes = [text("$n_h$ = {}", item.n_hidden) for item in items]
     columns = [family.run.control_label.html, *sizes]
     return PageTable(columns, rows, text("Table 1 in numbers, {}", family.name))
 

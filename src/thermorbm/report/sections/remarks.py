@@ -12,8 +12,7 @@ from thermorbm.report.chart import Chart, control_panel, curve_series, curves_ch
 from thermorbm.report.critical_points import estimates_by
 from thermorbm.report.labels import (
     DENSITY,
-    INVERSE_SUM,
-    B,
+    WEIGHTS,
     axis,
     list_with,
     plain,
@@ -49,8 +48,13 @@ def draw_unequal_signs(family: FamilyView) -> Chart:
     """Biases and inverse-filter sums of machines trained on data with more spins of one sign."""
     pairs = unbalanced_machines(family)
     panels = [
-        Panel(label + " at " + family.at(value), label, DENSITY, _both_signs(family, one, twin, key))
-        for key, label in (("b", B), ("inverse_filter_sums", INVERSE_SUM))
+        Panel(
+            WEIGHTS[key] + " at " + family.at(value),
+            WEIGHTS[key],
+            DENSITY,
+            _both_signs(family, one, twin, key),
+        )
+        for key in SHIFTED
         for value, one, twin in pairs
     ]
     biases = [(short(moments_of(one, "b").mean, 2), family.at(value)) for value, one, _ in pairs]

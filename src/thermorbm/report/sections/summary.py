@@ -7,23 +7,9 @@ from collections import Counter
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from thermorbm.report.chart import (
-    Chart,
-    Column,
-    control_panel,
-    landmark_machines,
-    lattice_filters,
-    per_size,
-)
+from thermorbm.report.chart import Chart, Column, control_panel, landmark_machines, lattice_filters, per_size
 from thermorbm.report.images import Picture, bare, flat
-from thermorbm.report.labels import (
-    N_HIDDEN,
-    PSEUDO_LIKELIHOOD,
-    Label,
-    axis,
-    plain,
-    text,
-)
+from thermorbm.report.labels import PSEUDO_LIKELIHOOD, Label, axis, plain, text
 from thermorbm.report.panels import Panel, Series, add_legend, draw_panel
 from thermorbm.report.run import FamilyView, Missing, Run
 from thermorbm.report.section import Cell, PageTable, RunFigure, Section, each_family
@@ -116,7 +102,7 @@ def _done(family: FamilyView) -> list[Cell]:
 def _machine_counts(family: FamilyView) -> Markup:
     counts = Counter((machine.role, machine.n_hidden) for machine in family.results.machines)
     words = [
-        text("{} of {} = {} ({})", number, N_HIDDEN, n_hidden, ROLES[role])
+        text("{} of $n_h$ = {} ({})", number, n_hidden, ROLES[role])
         for (role, n_hidden), number in sorted(counts.items())
     ]
     return Markup("; ").join(words) or Markup("none")
@@ -183,9 +169,6 @@ SECTION = Section(
     "summary",
     "Summary",
     figures=(RunFigure("overview", "", "At a glance", draw_overview),),
-    tables=(
-        done_table,
-        each_family(critical_table),
-    ),
+    tables=(done_table, each_family(critical_table)),
     words=write_warnings,
 )

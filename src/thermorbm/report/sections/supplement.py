@@ -18,15 +18,7 @@ from thermorbm.report.chart import (
     per_size,
 )
 from thermorbm.report.images import sheet_figure
-from thermorbm.report.labels import (
-    N_HIDDEN,
-    Label,
-    axis,
-    percent,
-    plain,
-    size_label,
-    text,
-)
+from thermorbm.report.labels import N_HIDDEN, Label, axis, percent, plain, size_label, text
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.rules import check_fall_with_size
 from thermorbm.report.run import NO_MACHINES, ONE_SIZE, FamilyView, Missing, need, pair_of, points
@@ -144,7 +136,7 @@ def draw_reconstruction(family: FamilyView) -> Chart:
     caption = text(
         "Left: cross entropy between held-out configurations and their reconstruction. Then: distance of "
         "energy and heat capacity of <i>v</i><sup>(7)</sup>, seven steps from the <i>p</i><sub>h</sub> "
-        "start, from the data. All against {}.", N_HIDDEN,
+        "start, from the data. All against $n_h$."
     )  # fmt: skip
     return curves_chart(caption, panels)
 

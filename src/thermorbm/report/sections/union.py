@@ -6,17 +6,7 @@ from markupsafe import Markup
 
 from thermorbm.report.chart import Chart, curves_chart, histogram, landmark_machines, lattice_filters
 from thermorbm.report.images import filter_rows
-from thermorbm.report.labels import (
-    DENSITY,
-    WEIGHTS,
-    C,
-    W,
-    percent,
-    plain,
-    short,
-    size_label,
-    text,
-)
+from thermorbm.report.labels import DENSITY, WEIGHTS, percent, plain, short, size_label, text
 from thermorbm.report.panels import Panel, Series
 from thermorbm.report.rules import FLAT, NO_DOMAINS, moments_of
 from thermorbm.report.run import NO_MACHINES, FamilyView, need
@@ -38,7 +28,7 @@ def draw_filters(family: FamilyView) -> Chart:
     figure = filter_rows([(plain("all temperatures"), *lattice_filters(family, machine))], FILTERS_SHOWN)
     caption = text(
         "Filters of a machine with {} that was trained on configurations of all temperatures together; the "
-        "colour scale spans two standard deviations of {}.", size_label(machine.n_hidden), W,
+        "colour scale spans two standard deviations of $W_{ij}$.", size_label(machine.n_hidden),
     )  # fmt: skip
     return Chart(caption, figure)
 
@@ -66,8 +56,8 @@ def _peaks(machine: Machine) -> Markup:
     hidden, sums = (short(moments_of(machine, name).bimodality, 2) for name in ("c", "filter_sums"))
     return text(
         "Sarle's coefficient of bimodality, 1/3 for a Gaussian, 5/9 for a flat distribution and 1 for two "
-        "sharp peaks, is {} for {} and {} for the filter sums at {}.",
-        hidden, C, sums, size_label(machine.n_hidden),
+        "sharp peaks, is {} for $c_i$ and {} for the filter sums at {}.",
+        hidden, sums, size_label(machine.n_hidden),
     )  # fmt: skip
 
 

@@ -22,27 +22,9 @@ from thermorbm.report.chart import (
     peak_of,
 )
 from thermorbm.report.images import filter_rows
-from thermorbm.report.labels import (
-    DENSITY,
-    TC,
-    WEIGHTS,
-    B,
-    C,
-    W,
-    list_with,
-    percent,
-    short,
-    size_label,
-    text,
-)
+from thermorbm.report.labels import DENSITY, WEIGHTS, list_with, percent, short, size_label, text
 from thermorbm.report.panels import Panel
-from thermorbm.report.rules import (
-    NO_DOMAINS,
-    check_gaussian,
-    largest_ratio,
-    mean_in_deviations,
-    moments_of,
-)
+from thermorbm.report.rules import NO_DOMAINS, check_gaussian, largest_ratio, mean_in_deviations, moments_of
 from thermorbm.report.run import NO_WEIGHTS, FamilyView, Points, need
 from thermorbm.report.section import FamilyFigure, Ruling, Section, claim, decide
 from thermorbm.report.sections import filter_sums, union
@@ -59,8 +41,8 @@ def draw_distributions(family: FamilyView) -> Chart:
     ]
     size = size_label(family.smallest())
     caption = text(
-        "Distributions of the couplings {}, visible biases {} and hidden biases {} of machines with {} "
-        "below, near and above {}. {}", W, B, C, size, TC, _spreads(family),
+        "Distributions of the couplings $W_{ij}$, visible biases $b_j$ and hidden biases $c_i$ of machines "
+        "with {} below, near and above $T_c$. {}", size, _spreads(family),
     )  # fmt: skip
     return curves_chart(caption, panels)
 
@@ -74,8 +56,7 @@ def _spreads(family: FamilyView) -> Markup:
     peak = peak_of(weight_variances(family))
     where = "" if peak is None else family.at(peak[0])
     return text(
-        "The standard deviation of {} is {}; its variance is largest at {}.",
-        W,
+        "The standard deviation of $W_{ij}$ is {}; its variance is largest at {}.",
         list_with(" at ", spreads),
         where,
     )
@@ -96,9 +77,9 @@ def draw_filters(family: FamilyView) -> Chart:
     shares = [(percent(_majority(filters), digits=0), label) for label, filters, _ in rows]
     caption = text(
         "The first {} filters of machines with {}, wrapped to the lattice; each row has its own colour "
-        "scale, two standard deviations of {} to either side of zero.{} In these filters the more frequent "
-        "sign has {} of the weights.",
-        FILTERS_SHOWN, size_label(family.smallest()), W, layer, list_with(" at ", shares),
+        "scale, two standard deviations of $W_{ij}$ to either side of zero.{} In these filters the more "
+        "frequent sign has {} of the weights.",
+        FILTERS_SHOWN, size_label(family.smallest()), layer, list_with(" at ", shares),
     )  # fmt: skip
     return Chart(caption, filter_rows(rows, FILTERS_SHOWN))
 
