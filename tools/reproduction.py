@@ -9,7 +9,7 @@ import re
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os.path import relpath
 from pathlib import Path
 
@@ -28,8 +28,8 @@ from reproduction_tables import (
     timings,
 )
 
+from thermorbm.records import as_plain
 from thermorbm.report.labels import short, with_error
-from thermorbm.report.run import look, observation
 from thermorbm.report.sections import SECTIONS
 from thermorbm.report.sections.critical import table_2
 
@@ -89,7 +89,7 @@ def head(study: Study, plus: Study | None, place: Path) -> str:
         for name, item in zip(("paper", "paper-plus"), names, strict=False)
     ).replace("../", "")
     return (
-        f"# The paper beside this study\n\n{study.run.study.get('title', '')}\n\n"
+        f"# The paper beside this study\n\n{study.run.results.study.title}\n\n"
         "This page is made from published results alone; its words are in `tools/reproduction.toml`.\n\n"
         f"{commands}\n    python tools/reproduction.py {' '.join(names).replace('../', '')}\n\n"
         f"Results: {', '.join(f'[{name}]({name})' for name in names)}. Numbers in brackets are one standard "
@@ -98,16 +98,16 @@ def head(study: Study, plus: Study | None, place: Path) -> str:
 
 
 def glance(study: Study) -> str:
-    families, tasks = study.results["families"], study.results["tasks"]
+    families, tasks = study.run.results.families, study.run.results.tasks
     dense = [row for row in study.summary if row["group"] in DENSE]
-    certified = [row["certificate"] for family in families for row in family["data"]]
+    certified = [row.certificate for family in families for row in family.data]
     rows = [
-        ["datasets, certified", f"{len(certified)}, {sum(bool(c and c['passed']) for c in certified)}"],
+        ["datasets, certified", f"{len(certified)}, {sum(bool(c and c.passed) for c in certified)}"],
         ["dense machines of the paper's kinds", str(len(dense))],
         ["of them converged by our rule", str(sum(row["converged"] == "True" for row in dense))],
         ["further machines", str(len(study.summary) - len(dense))],
-        ["tasks, done", f"{tasks['total']}, {tasks['done']}"],
-        ["hours of CPU", short(study.results["timings"]["cpu_seconds"] / 3600, 3)],
+        ["tasks, done", f"{tasks.total}, {tasks.done}"],
+        ["hours of CPU", short(study.run.results.timings.cpu_seconds / 3600, 3)],
     ]
     return grid(["", ""], rows)
 
@@ -153,7 +153,7 @@ def deviations(study: Study, words: Sequence[dict]) -> str:
 
 def fill(study: Study, text: str) -> str:
     """Replaces {measured:CLAIM:FAMILY}, {tc:FAMILY:GROUP:SIZE:INDICATOR} and
-    {machine:FAMILY:GROUP:SIZE:VALUE:KEY.KEY} by what was found."""
+    {machine:FAMILY:GROUP:SIZE:VALUE:KEY.KEY} by numbers of the results."""
     finders: dict[str, Callable[..., str]] = {
         "measured": measured,
         "tc": critical_temperature,
@@ -173,23 +173,32 @@ def measured(study: Study, claim: str, family: str) -> str:
 
 
 def critical_temperature(study: Study, family: str, group: str, size: str, indicator: str) -> str:
-    for item in study.results["families"]:
-        for row in item["critical_temperatures"]:
-            place = (item["name"], row["group"], str(row["n_hidden"]), row["indicator"])
-            if place == (family, group, size, indicator) and row["estimate"] is not None:
-                return with_error(row["estimate"]["value"], row["estimate"]["error"])
+    for item in study.run.results.families:
+        for row in item.critical_temperatures:
+            place = (item.name, row.variant, str(row.n_hidden), row.indicator)
+            if place == (family, group, size, indicator) and row.estimate is not None:
+                return with_error(row.estimate.value, row.estimate.error)
     return UNKNOWN
 
 
 def machine_value(study: Study, family: str, group: str, size: str, value: str, keys: str) -> str:
     """One number of a machine's record, or of its "observation" of the data at its own value."""
-    for item in study.results["families"]:
-        for row in item["machines"]:
-            place = (item["name"], row["group"], str(row["n_hidden"]), str(row["value"]))
+    for item in study.run.results.families:
+        for row in item.machines:
+            place = (item.name, row.variant, str(row.n_hidden), str(row.value))
             if place == (family, group, size, value):
-                number = look({**row, "observation": observation(row)}, *keys.split("."))
+                number = follow(
+                    {**as_plain(row), "observation": as_plain(row.observation())}, keys.split(".")
+                )
                 return UNKNOWN if number is None else short(number, 3)
     return UNKNOWN
+
+
+def follow(record: object, names: Sequence[str]) -> float | None:
+    """record[name][name]..., None where a part is not there."""
+    for name in names:
+        record = record.get(name) if isinstance(record, Mapping) else None
+    return record
 
 
 def link(target: Path, place: Path) -> str:

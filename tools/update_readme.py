@@ -27,19 +27,19 @@ def table(run) -> str:
         row(f"{family.name}, {'×'.join(map(str, family.shape))}", item)
         for family in run.families
         for item in tc_estimates(family, shown=True)
-        if item.indicator not in LEFT_OUT and item.role != "union-proportions"
+        if item.row.indicator not in LEFT_OUT and item.role != "union-proportions"
     )
 
 
 def row(name: str, item: TcEstimate) -> str:
     machines = "the data" if item.role == "data" else item.machines.html
-    value = "not found" if item.problem else with_error(item.value, item.error)
+    value = "not found" if item.row.problem else with_error(item.value, item.error)
     distances = (
-        percent(None if item.problem else distance, signed=True)
+        percent(None if item.row.problem else distance, signed=True)
         for distance in (item.distance, item.from_infinite)
     )
     target = "–" if item.target is None else f"{item.target:.4f}"
-    label = item.label.html.replace("|", r"\|")
+    label = str(item.label.html).replace("|", r"\|")
     return f"| {name} | {label} | {machines} | {value} | {target} | {' | '.join(distances)} |\n"
 
 

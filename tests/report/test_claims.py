@@ -6,13 +6,14 @@ import sys
 
 import pytest
 from markupsafe import Markup
+from small_results import a_family, a_run
 
 from thermorbm.report import build, sections
-from thermorbm.report.run import Missing, Run
+from thermorbm.report.run import Missing
 from thermorbm.report.section import (
-    Answer,
     FamilyFigure,
     Judgement,
+    Ruling,
     Section,
     attempt,
     claim,
@@ -25,11 +26,11 @@ from thermorbm.report.sections import SECTIONS, SUMMARY
 
 @pytest.fixture
 def two_families(tmp_path):
-    return Run(tmp_path, {"families": [{"name": "2d"}, {"name": "<3d>"}]})
+    return a_run(tmp_path, a_family("2d"), a_family("<3d>"))
 
 
 def a_claim(check):
-    return claim("c", "Fig. 2", "It is <i>so</i>.", "rule")(check)
+    return claim("c", "Fig. 2", "It is $so$.")(check)
 
 
 def findings(check, run):
@@ -50,7 +51,7 @@ def test_a_family_that_cannot_tell_is_shown_with_its_reason(two_families):
     def check(family):
         if family.name == "2d":
             raise Missing("no <b>data</b>")
-        return Answer(Judgement.INCONCLUSIVE, Markup("0.1(2)"))
+        return Ruling(Judgement.INCONCLUSIVE, Markup("0.1(2)"))
 
     assert findings(check, two_families) == [
         ("2d", "not tested", "no &lt;b&gt;data&lt;/b&gt;"),
@@ -63,7 +64,7 @@ def test_one_line_is_enough_if_no_family_can_tell_for_one_reason(two_families, t
         raise Missing("nothing was measured")
 
     assert findings(check, two_families) == [("", "not tested", "nothing was measured")]
-    assert findings(check, Run(tmp_path, {})) == [("", "not tested", "there are no data")]
+    assert findings(check, a_run(tmp_path)) == [("", "not tested", "there are no data")]
 
 
 def test_different_reasons_are_told_family_by_family(two_families):
@@ -138,6 +139,13 @@ def test_sections_list_every_claim_and_figure_of_their_files():
         values = vars(importlib.import_module(f"thermorbm.report.sections.{module.name}")).values()
         made = {value.id for value in values if type(value).__name__ == "Claim"}
         assert made <= listed, module.name
+
+
+def test_every_claim_states_its_rule():
+    """The rule is the docstring of the check, on one line and without a full stop."""
+    rules = {claim.id: claim.rule for section in SECTIONS for claim in section.claims}
+    assert rules["filter-sum-peak"] == "T_c of every size within 8 % of its own target"
+    assert all(rule and rule[0].isupper() and "\n" not in rule for rule in rules.values())
 
 
 def test_ids_are_unique():

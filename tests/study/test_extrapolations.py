@@ -1,15 +1,20 @@
 """Lattices of several sides joined: what a study may say, its task, and rows from known peaks."""
 
+from dataclasses import replace
+
 import pytest
 
 from thermorbm.errors import FileError
 from thermorbm.exact import TC_2D
+from thermorbm.records import from_plain
 from thermorbm.report.run import Missing, Run
 from thermorbm.report.sections.extrapolation import extrapolation_tables, figures
 from thermorbm.report.style import our_style
 from thermorbm.runner.store import Reduced
 from thermorbm.study.extrapolation import extrapolation
 from thermorbm.study.plan import plan_study
+from thermorbm.study.results import Extrapolation, Results, StudyInfo, TaskCounts, Timings
+from thermorbm.study.spec import Control
 from thermorbm.study.steps import STEPS
 from thermorbm.study.toml import find_study, load_study
 
@@ -132,8 +137,10 @@ def test_a_peak_that_is_missing_on_one_lattice(joined):
 
 
 def test_figure_and_table(joined, tmp_path):
-    study = {"control": {"symbol": "T", "unit": "J/k_B"}}
-    run = Run(tmp_path, {"study": study, "extrapolations": [{"name": "2d", **joined}]})
+    study = StudyInfo("s", "S", 1, "single", Control())
+    timings = Timings("here", "processor", 0.0, {})
+    item = from_plain(Extrapolation, {"name": "2d", **joined})
+    run = Run(tmp_path, Results(study, {}, (), (item,), TaskCounts(0, 0), timings))
     with our_style():
         (chart,) = figures(run)
     assert len(chart.panels) == 2
@@ -143,4 +150,4 @@ def test_figure_and_table(joined, tmp_path):
     assert table.rows[-1][-3:] == ["none", "–", "–"]
     assert all(len(row) == len(table.columns) for row in table.rows)
     with pytest.raises(Missing):
-        figures(Run(tmp_path, {}))
+        figures(replace(run, results=replace(run.results, extrapolations=())))

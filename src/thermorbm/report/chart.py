@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from thermorbm.report.labels import NOTHING, TC, Label, plain, size_label
 from thermorbm.report.panels import Panel, Series, all_panels, draw_panels, series
-from thermorbm.report.run import NO_MACHINES, Arrays, FamilyView, Missing, Points, Run, Values, points
+from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, Points, Run, points
 from thermorbm.report.style import BELOW_NEAR_ABOVE, colour, marker
+from thermorbm.study.quantities import Arrays
+from thermorbm.study.results import Indicators, Machine, Weights
 
 # The paper's three temperatures 1.0, 2.25 and 3.5, in units of T_c.
 LANDMARKS = (0.44, 0.99, 1.54)
@@ -60,8 +62,8 @@ def control_panel(
 
 
 def landmarks(family: FamilyView) -> list[float]:
-    """Values of machines below, near and above T_c; lowest, middle and highest where T_c is not known."""
-    values = sorted({m["value"] for m in family.machines() if m["value"] is not None})
+    """Machine of machines below, near and above T_c; lowest, middle and highest where T_c is not known."""
+    values = sorted({m.value for m in family.results.first_seeds() if m.value is not None})
     if not values:
         raise Missing(NO_MACHINES["main"])
     if family.critical is None:
@@ -78,29 +80,27 @@ def near_critical(family: FamilyView) -> float:
     return chosen[min(1, len(chosen) - 1)]
 
 
-def landmark_machines(family: FamilyView) -> list[tuple[float, Values, str]]:
+def landmark_machines(family: FamilyView) -> list[tuple[float, Machine, str]]:
     """(value, machine, colour) of the smallest machines at the landmarks."""
-    pairs = [(value, family.machine("main", family.smallest(), value)) for value in landmarks(family)]
+    pairs = [(value, family.results.machine("main", family.smallest(), value)) for value in landmarks(family)]
     colours = BELOW_NEAR_ABOVE if len(pairs) == 3 else tuple(colour(i) for i in range(len(pairs)))
-    return [
-        (value, machine, c) for (value, machine), c in zip(pairs, colours, strict=True) if machine is not None
-    ]
+    return [(value, machine, c) for (value, machine), c in zip(pairs, colours, strict=True) if machine]
 
 
-def lattice_filters(family: FamilyView, machine: Values) -> tuple[NDArray[Any], float]:
+def lattice_filters(family: FamilyView, machine: Machine) -> tuple[NDArray[Any], float]:
     """The stored filters, wrapped to the lattice, and the standard deviation of all weights."""
     numbers, arrays = family.weights(machine)
     if "filters" not in arrays:
         raise Missing(NO_LATTICE)
-    return arrays["filters"], float(numbers["W"]["variance"]) ** 0.5
+    return arrays["filters"], numbers.W.variance**0.5
 
 
-def histogram(name: Label, weights: tuple[Values, Arrays], key: str, colour: str) -> Series:
+def histogram(name: Label, weights: tuple[Weights, Arrays], key: str, colour: str) -> Series:
     """A stored density of weights as a curve through the middles of its bins; few values get wide bins."""
     numbers, arrays = weights
     if f"{key}.edges" not in arrays:
         raise Missing("the distributions were not stored")
-    bins = wider_bins(arrays[f"{key}.edges"], arrays[f"{key}.density"], int(numbers[key]["n_values"]))
+    bins = wider_bins(arrays[f"{key}.edges"], arrays[f"{key}.density"], getattr(numbers, key).n_values)
     return series(name, *outline(*bins), colour=colour)
 
 
@@ -158,8 +158,8 @@ class Column:
         return plain(f"{self.family.name}, all temperatures") if self.role == "union" else self.family.title
 
     @property
-    def items(self) -> list[Values]:
-        return self.family.indicators(self.role)
+    def items(self) -> list[Indicators]:
+        return self.family.results.indicators_of(self.role)
 
 
 def column_charts(
@@ -178,5 +178,5 @@ def per_size(column: Column, curve: str, **style: Any) -> list[Series]:
     """One curve for each number of hidden units."""
     curves: list[Series] = []
     for index, item in enumerate(column.items):
-        curves += curve_series(size_label(item["n_hidden"]), points(item, "curves", curve), index, **style)
+        curves += curve_series(size_label(item.n_hidden), points(item.curves.get(curve)), index, **style)
     return curves

@@ -110,4 +110,4 @@ def _shown(chart: Chart) -> Shown:
     specs = {f"{chart.id}-{index}": panel_spec(panel) for index, panel in enumerate(panels)}
     picture = None if chart.picture is None else finish(chart.picture)
     drawing = finish(chart.figure, chart.lossy)
-    return Shown(chart.id, chart.part, chart.title.markup, chart.caption, drawing, picture, specs)
+    return Shown(chart.id, chart.part, chart.title.html, chart.caption, drawing, picture, specs)

@@ -2,68 +2,80 @@
 
 from __future__ import annotations
 
-import html
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from markupsafe import Markup
+
+from thermorbm.study.quantities import QUANTITIES
+from thermorbm.study.tex import to_html
+
+
+class Measured(Protocol):
+    """A value with its standard error."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def error(self) -> float: ...
 
 
 @dataclass(frozen=True)
 class Label:
-    """tex: matplotlib's mathtext. html: the same for page and interactive curves."""
+    """tex: text with formulas between dollar signs, for matplotlib. html: the same for the page."""
 
     tex: str
-    html: str
 
     def __add__(self, other: Label | str) -> Label:
-        more = plain(other) if isinstance(other, str) else other
-        return Label(self.tex + more.tex, self.html + more.html)
+        return Label(self.tex + (plain(other) if isinstance(other, str) else other).tex)
 
     def __radd__(self, other: str) -> Label:
         return plain(other) + self
 
+    @property
+    def html(self) -> Markup:
+        return Markup(to_html(self.tex))
+
     def __html__(self) -> Markup:
         """What `Markup.format` and templates put in the place of a label."""
-        return Markup(self.html)
-
-    @property
-    def markup(self) -> Markup:
-        return Markup(self.html)
+        return self.html
 
 
 def plain(text: object) -> Label:
     """A label of somebody's text: nothing in it is markup."""
-    letters = str(text)
-    return Label(letters.replace("\\", "\\\\").replace("$", r"\$"), html.escape(letters))
+    return Label(str(text).replace("\\", "\\\\").replace("$", r"\$"))
+
+
+def symbol(quantity: str) -> Label:
+    """The symbol of a quantity by its name."""
+    return Label(QUANTITIES[quantity].tex)
+
+
+def axis(quantity: str) -> Label:
+    """The label of an axis for a quantity by its name."""
+    return Label(QUANTITIES[quantity].axis)
 
 
 NOTHING = plain("")
-T = Label("$T$", "<i>T</i>")
-TC = Label("$T_c$", "<i>T</i><sub>c</sub>")
-N_HIDDEN = Label("$n_h$", "<i>n</i><sub>h</sub>")
-N_VISIBLE = Label("$n_v$", "<i>n</i><sub>v</sub>")
-ENTROPY = Label("$S$", "<i>S</i>")
-PSEUDO_ENTROPY = Label(r"$\widetilde{S}$", "<i>S̃</i>")
-PSEUDO_LIKELIHOOD = Label(r"$\widetilde{\mathcal{L}}$", "<i>L̃</i>")
-UPPER_EDGE = Label(r"$S_\mathrm{up}$", "<i>S</i><sub>up</sub>")
-PER_SPIN = Label("$/N$", "/<i>N</i>")
-HEAT_CAPACITY = Label("$c_V$", "<i>c</i><sub>V</sub>")
-SUSCEPTIBILITY = Label(r"$\chi_{|m|}$", "χ<sub>|m|</sub>")
-ENERGY = Label(r"$\langle E\rangle/N$", "⟨<i>E</i>⟩/<i>N</i>")
-ABS_MAGNETIZATION = Label(r"$\langle|m|\rangle$", "⟨|<i>m</i>|⟩")
-VISIBLE_ENERGY = Label(r"$\mathcal{E}_\theta$", "ℰ<sub>θ</sub>")
-VISIBLE_MEAN = Label(r"$\langle\mathcal{E}_\theta\rangle/N$", "⟨ℰ<sub>θ</sub>⟩/<i>N</i>")
-VISIBLE_VARIANCE = Label(r"Var $\mathcal{E}_\theta/N$", "Var ℰ<sub>θ</sub>/<i>N</i>")
-W = Label("$W_{ij}$", "<i>W<sub>ij</sub></i>")
-B = Label("$b_j$", "<i>b<sub>j</sub></i>")
-C = Label("$c_i$", "<i>c<sub>i</sub></i>")
-FILTER_SUM = Label(r"$\Sigma_j W_{ij}/n_v$", "Σ<sub>j</sub> <i>W<sub>ij</sub></i>/<i>n</i><sub>v</sub>")
-INVERSE_SUM = Label(r"$\Sigma_i W_{ij}/n_h$", "Σ<sub>i</sub> <i>W<sub>ij</sub></i>/<i>n</i><sub>h</sub>")
-ABS_VARIANCE = Label(r"Var $|\Sigma_j W_{ij}|$", "Var |Σ<sub>j</sub> <i>W<sub>ij</sub></i>|")
-P_HIDDEN = Label("$p_h$", "<i>p</i><sub>h</sub>")
+T, TC = Label("$T$"), Label("$T_c$")
+N_HIDDEN = Label("$n_h$")
+PER_SPIN = Label("$/N$")
+ENTROPY, PSEUDO_ENTROPY = symbol("entropy_per_spin"), symbol("pseudo_entropy_per_spin")
+UPPER_EDGE, HEAT_CAPACITY = symbol("entropy_upper_per_spin"), symbol("heat_capacity_per_spin")
+PSEUDO_LIKELIHOOD = symbol("pseudo_likelihood_per_spin")
+# By the names of their moments in the results.
+WEIGHTS = {
+    "W": Label("$W_{ij}$"),
+    "b": Label("$b_j$"),
+    "c": Label("$c_i$"),
+    "filter_sums": Label(r"$\Sigma_j W_{ij}/n_v$"),
+    "inverse_filter_sums": Label(r"$\Sigma_i W_{ij}/n_h$"),
+}
 DENSITY = plain("probability density")
+FORMULA = re.compile(r"\$[^$]+\$")
 
 
 def size_label(n_hidden: int) -> Label:
@@ -71,8 +83,11 @@ def size_label(n_hidden: int) -> Label:
 
 
 def text(template: str, *values: object) -> Markup:
-    """A template of our own with values in its places: labels and markup as they are, all else escaped."""
-    return Markup(template).format(*values)
+    """A template of our own with values in its places: labels and markup as they are, all else escaped.
+
+    The template may hold markup, and formulas between dollar signs.
+    """
+    return Markup(FORMULA.sub(lambda formula: to_html(formula[0]), template)).format(*values)
 
 
 def list_with(word: str, pairs: Iterable[tuple[object, object]], between: str = ", ") -> Markup:
@@ -97,9 +112,9 @@ def with_error(value: float, error: float | None) -> str:
     return f"{value:.0f}({error:.0f})".replace("-", "−")
 
 
-def pair_cell(pair: tuple[float, float] | None, scale: float = 1) -> str:
+def cell(measured: Measured | None, scale: float = 1) -> str:
     """A value and its error over a common scale; a dash for what is not known."""
-    return "–" if pair is None else with_error(pair[0] / scale, pair[1] / scale)
+    return "–" if measured is None else with_error(measured.value / scale, measured.error / scale)
 
 
 def short(value: float | None, digits: int = 4) -> str:

@@ -59,8 +59,8 @@ def make_page(run: Run, drawn: Drawn, judged: Sequence[Judged]) -> str:
     charts = [chart for content in (summary, *contents) for chart in content.charts]
     panels = {id: spec for chart in charts for id, spec in chart.specs.items()}
     return environment.get_template("report.html").render(
-        study=run.study,
-        title=run.study.get("title") or f"Study {run.study.get('name', '')}",
+        study=run.results.study,
+        title=run.results.study.title or f"Study {run.results.study.name}",
         lead=write_lead(run),
         summary=summary,
         failures=_failure_words(failures, judged),

@@ -35,19 +35,19 @@ class Judgement(StrEnum):
 
 
 @dataclass(frozen=True)
-class Answer:
+class Ruling:
     """What a check says of a claim in one family. measured: the numbers that decided."""
 
     judgement: Judgement
     measured: Markup
 
 
-def decide(holds: bool, template: str, *values: object) -> Answer:
+def decide(holds: bool, template: str, *values: object) -> Ruling:
     """An answer of yes or no, with what was measured; `template` is markup of our own."""
-    return Answer(Judgement.HOLDS if holds else Judgement.FAILS, text(template, *values))
+    return Ruling(Judgement.HOLDS if holds else Judgement.FAILS, text(template, *values))
 
 
-Check = Callable[[FamilyView], Answer]
+Check = Callable[[FamilyView], Ruling]
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,17 @@ class Claim:
     check: Check
 
 
-def claim(id: str, part: str, statement: str, rule: str) -> Callable[[Check], Claim]:
-    """Makes the check below it a claim; `statement` is markup of our own."""
-    return lambda check: Claim(id, part, Markup(statement), rule, check)
+def claim(id: str, part: str, statement: str) -> Callable[[Check], Claim]:
+    """Makes the check below it a claim whose rule is the check's docstring.
+
+    statement: text with formulas between dollar signs.
+    """
+    return lambda check: Claim(id, part, Label(statement).html, stated_rule(check), check)
+
+
+def stated_rule(check: Check) -> str:
+    """The docstring of a check as one sentence on one line."""
+    return " ".join((check.__doc__ or "").split()).rstrip(".")
 
 
 @dataclass(frozen=True)
@@ -82,6 +90,11 @@ class PageTable:
     note: Cell = ""
     is_open: bool = False
     style: str = ""
+
+
+def each_family(make: Callable[[FamilyView], PageTable]) -> Callable[[Run], list[PageTable]]:
+    """One table for each family that has rows for it."""
+    return lambda run: [table for family in run.families if (table := make(family)).rows]
 
 
 @dataclass(frozen=True)
@@ -184,20 +197,20 @@ class Judged:
 
 def judge(item: Claim, run: Run) -> Judged:
     """The claim in every family; one line if none can tell and all for the same reason."""
-    answers = {family.name: _answer(item, family) for family in run.families}
-    different = set(answers.values()) or {Answer(Judgement.UNTESTED, Markup("there are no data"))}
+    rulings = {family.name: _ruling(item, family) for family in run.families}
+    different = set(rulings.values()) or {Ruling(Judgement.UNTESTED, Markup("there are no data"))}
     (first, *others) = different
     if not others and first.judgement is Judgement.UNTESTED:
         return Judged(item, (Finding("", first.judgement, first.measured),))
-    return Judged(item, tuple(Finding(name, a.judgement, a.measured) for name, a in answers.items()))
+    return Judged(item, tuple(Finding(name, a.judgement, a.measured) for name, a in rulings.items()))
 
 
-def _answer(item: Claim, family: FamilyView) -> Answer:
-    answer = attempt(item.id, partial(item.check, family))
-    if isinstance(answer, Gap):
-        judgement = Judgement.BROKEN if answer.is_failure else Judgement.UNTESTED
-        return Answer(judgement, text("{}", answer.reason))
-    return answer
+def _ruling(item: Claim, family: FamilyView) -> Ruling:
+    ruling = attempt(item.id, partial(item.check, family))
+    if isinstance(ruling, Gap):
+        judgement = Judgement.BROKEN if ruling.is_failure else Judgement.UNTESTED
+        return Ruling(judgement, text("{}", ruling.reason))
+    return ruling
 
 
 def judge_all(sections: Iterable[Section], run: Run) -> list[Judged]:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from thermorbm.report.chart import Chart
 from thermorbm.report.critical_points import TcEstimate, estimates_by, tc_estimates
-from thermorbm.report.labels import N_HIDDEN, TC, by_size, percent, plain, text, with_error
+from thermorbm.report.labels import TC, by_size, percent, plain, text, with_error
 from thermorbm.report.panels import Panel, draw_panels, series
 from thermorbm.report.run import FamilyView, Missing, Run, need
-from thermorbm.report.section import Answer, Cell, FamilyFigure, PageTable, Section, claim, decide
+from thermorbm.report.section import Cell, FamilyFigure, PageTable, Ruling, Section, claim, decide
 from thermorbm.report.sections import extrapolation
 from thermorbm.report.style import BLUE, PURPLE, VERMILION
 
@@ -35,15 +35,11 @@ PAPER_SIDES = {2: 64, 3: 16}
 IN_TABLE_2 = ("pseudo_likelihood_per_spin", "entropy_per_spin", "pseudo_entropy_per_spin")
 
 
-def critical_tables(run: Run) -> list[PageTable]:
-    """A table per family: every indicator with its value, error, own target and distances."""
-    columns = ("Indicator", run.critical_symbol.markup, "Target", "Off target", "Off infinite")
-    tables = []
-    for family in run.families:
-        rows = [_row(item) for item in tc_estimates(family, shown=True)]
-        if rows:
-            tables.append(PageTable(columns, rows, _critical_caption(family), style="critical"))
-    return tables
+def critical_table(family: FamilyView) -> PageTable:
+    """Every indicator with its value, error, own target and distances."""
+    columns = ("Indicator", family.run.critical_symbol.html, "Target", "Off target", "Off infinite")
+    rows = [_row(item) for item in tc_estimates(family, shown=True)]
+    return PageTable(columns, rows, _critical_caption(family), style="critical")
 
 
 def _critical_caption(family: FamilyView) -> Markup:
@@ -51,17 +47,17 @@ def _critical_caption(family: FamilyView) -> Markup:
     caption = text(words, family.title)
     if family.critical is None:
         return caption
-    return caption + text("; {} = {:.6g} on the infinite one", TC, family.critical)
+    return caption + text("; $T_c$ = {:.6g} on the infinite one", family.critical)
 
 
 def _row(item: TcEstimate) -> list[Cell]:
     value: Cell = with_error(item.value, item.error)
     distances = (item.distance, item.from_infinite)
-    if item.problem is not None:
-        value, distances = text("none <small>({})</small>", item.problem), (None, None)
+    if item.row.problem is not None:
+        value, distances = text("none <small>({})</small>", item.row.problem), (None, None)
     machines = "" if item.role == "data" else text(" <small>{}</small>", item.machines)
     return [
-        item.label.markup + machines,
+        item.label.html + machines,
         value,
         "–" if item.target is None else f"{item.target:.4f}",
         *(percent(distance, signed=True) for distance in distances),
@@ -70,7 +66,7 @@ def _row(item: TcEstimate) -> list[Cell]:
 
 def draw_forest(family: FamilyView) -> Chart:
     """Every estimate with its error and its target, one below the other; variants of machines apart."""
-    items = [item for item in tc_estimates(family, shown=True) if item.problem is None]
+    items = [item for item in tc_estimates(family, shown=True) if item.row.problem is None]
     if not items:
         raise Missing("no critical temperatures were estimated")
     plain_ones = [item for item in items if item.role in PLAIN_ROLES]
@@ -79,10 +75,10 @@ def draw_forest(family: FamilyView) -> Chart:
     figure = draw_panels(panels, columns=len(panels), height=0.9 + 0.17 * max(len(part) for part in parts))
     figure.set_figwidth(6.0 if len(panels) == 1 else 9.0)
     caption = text(
-        "Dots: {} by each indicator with one standard error; the number behind an indicator is {}. Bars: "
+        "Dots: {} by each indicator with one standard error; the number behind an indicator is $n_h$. Bars: "
         "where that indicator peaks on this finite lattice, the exact heat capacity's peak or that of the "
         "susceptibility of the data. {}",
-        family.run.critical_symbol, N_HIDDEN, Markup(" ").join(_extremes(items)),
+        family.run.critical_symbol, Markup(" ").join(_extremes(items)),
     )  # fmt: skip
     return Chart(caption, figure, tuple(panels))
 
@@ -146,25 +142,25 @@ def table_2(run: Run) -> list[PageTable]:
         _table_2_row(family, item)
         for family in run.families
         for item in tc_estimates(family)
-        if item.indicator in IN_TABLE_2
+        if item.row.indicator in IN_TABLE_2
     ]
     if not rows:
         return []
     note = text(
-        "The paper has, on 64×64: 2.240, 2.291, 2.316, 2.367 for {} = 400, 900, 1600, 2500, 2.267 from "
+        "The paper has, on 64×64: 2.240, 2.291, 2.316, 2.367 for $n_h$ = 400, 900, 1600, 2500, 2.267 from "
         "<i>S</i>, 2.367 from <i>S̃</i>; all temperatures together 2.189, 2.163, 2.214; on 16×16×16: "
-        "4.444, 4.434, 4.444, 4.390 from <i>S</i>, 4.383 from <i>S̃</i>.", N_HIDDEN,
+        "4.444, 4.434, 4.444, 4.390 from <i>S</i>, 4.383 from <i>S̃</i>."
     )  # fmt: skip
     columns = ("Data", "From", "Machines", "This study", "Paper", "Infinite lattice")
-    caption = text("Table 2: {} from entropies and pseudo-likelihoods, beside the paper's", TC)
+    caption = text("Table 2: $T_c$ from entropies and pseudo-likelihoods, beside the paper's")
     return [PageTable(columns, rows, caption, note, is_open=True)]
 
 
 def _table_2_row(family: FamilyView, item: TcEstimate) -> list[Cell]:
     return [
         family.name,
-        item.label.markup,
-        item.machines.markup,
+        item.label.html,
+        item.machines.html,
         with_error(item.value, item.error),
         _paper(family, item),
         "–" if family.critical is None else f"{family.critical:.4f}",
@@ -172,21 +168,18 @@ def _table_2_row(family: FamilyView, item: TcEstimate) -> list[Cell]:
 
 
 def _paper(family: FamilyView, item: TcEstimate) -> str:
-    shape = family.shape or []
-    key = item.indicator if item.n_hidden is None else item.n_hidden
+    shape = family.shape or ()
+    key = item.row.indicator if item.n_hidden is None else item.n_hidden
     same = set(shape) == {PAPER_SIDES.get(len(shape))}
     value = PAPER.get((len(shape), item.role, key)) if same else None
     return "–" if value is None else f"{value:.3f}"
 
 
 @claim(
-    "tc-three-percent",
-    "Tab. 2",
-    "<i>T</i><sub>c</sub> from <i>T</i> d<i>L̃</i>/d<i>T</i> is right within 1–3 %.",
-    "every size within 3 % of T_c of the infinite lattice",
+    "tc-three-percent", "Tab. 2", r"$T_c$ from $T\,$d$\widetilde{\mathcal{L}}/$d$T$ is right within 1–3 %."
 )
-def within_three_percent(family: FamilyView) -> Answer:
-    """T_c from T dL~/dT against the infinite lattice."""
+def within_three_percent(family: FamilyView) -> Ruling:
+    """Every size within 3 % of T_c of the infinite lattice."""
     critical = need(family.critical, "T_c is not known")
     items = estimates_by(family, "main", "pseudo_likelihood")
     words = [
@@ -199,10 +192,7 @@ def within_three_percent(family: FamilyView) -> Answer:
 SECTION = Section(
     "critical",
     "Critical temperature",
-    figures=(
-        FamilyFigure("critical", "Tab. 2", "Critical temperature", draw_forest),
-        *extrapolation.FIGURES,
-    ),
+    figures=(FamilyFigure("critical", "Tab. 2", "Critical temperature", draw_forest), *extrapolation.FIGURES),
     tables=(table_2, extrapolation.extrapolation_tables),
     claims=(within_three_percent,),
 )

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from markupsafe import Markup
 from matplotlib.axes import Axes
 
 from thermorbm.report.chart import Chart
-from thermorbm.report.labels import (
-    N_HIDDEN,
-    PER_SPIN,
-    PSEUDO_LIKELIHOOD,
-    VISIBLE_MEAN,
-    VISIBLE_VARIANCE,
-    pair_cell,
-    short,
-    text,
-)
-from thermorbm.report.run import Run, Values, estimate, look
-from thermorbm.report.section import Cell, PageTable, RunFigure, Section
+from thermorbm.report.labels import N_HIDDEN, axis, cell, short
+from thermorbm.report.run import FamilyView, Run
+from thermorbm.report.section import Cell, PageTable, RunFigure, Section, each_family
+from thermorbm.report.sections.energy import MEAN, VARIANCE
 from thermorbm.report.style import BLACK, BLUE, GREY, SINGLE, VERMILION, new_figure
+from thermorbm.study.results import Machine
 
 N_HIDDEN_DRAWN, N_VISIBLE_DRAWN = 6, 9
 
@@ -106,7 +100,7 @@ def write_methods(run: Run) -> list[Markup]:
             "infinite one (Onsager)."
         ),
     ]
-    if any(not family.is_ising for family in run.families):
+    if any(not family.results.is_ising for family in run.families):
         unknown = Markup(
             "<b>Unknown Hamiltonian.</b> Where the Hamiltonian is not known, energies, heat "
             "capacities, exact curves, entropies and pseudo-entropies are left out."
@@ -117,12 +111,12 @@ def write_methods(run: Run) -> list[Markup]:
 
 def recipe_tables(run: Run) -> list[PageTable]:
     """Every recipe that was used, one column each; sizes of a group that have one of their own are named."""
-    recipes: dict[str, Values] = {}
+    recipes: dict[str, Mapping[str, Any]] = {}
     for family in run.families:
-        for machine in family.all_machines:
-            name = f"{family.name} {machine['group']}"
-            if recipes.setdefault(name, machine["recipe"]) != machine["recipe"]:
-                recipes[f"{name} {machine['n_hidden']}"] = machine["recipe"]
+        for machine in family.results.machines:
+            name = f"{family.name} {machine.variant}"
+            if recipes.setdefault(name, machine.recipe) != machine.recipe:
+                recipes[f"{name} {machine.n_hidden}"] = machine.recipe
     names = list(dict.fromkeys(name for recipe in recipes.values() for name in recipe))
     rows = [
         [name.replace("_", " "), *(str(recipe.get(name, "–")) for recipe in recipes.values())]
@@ -141,47 +135,45 @@ def write_about_machines(run: Run) -> list[Markup]:
     ]
 
 
-def machine_tables(run: Run) -> list[PageTable]:
+def machine_table(family: FamilyView) -> PageTable:
     """Every machine with its training and what it reached."""
-    columns: list[Cell] = ["Group", run.control_symbol.markup, N_HIDDEN.markup, "Seed", "Recipe", "Epochs"]
-    columns += ["Training", "Converged", (PSEUDO_LIKELIHOOD + PER_SPIN).markup, "CE", text("NLL{}", PER_SPIN)]
-    columns += [VISIBLE_MEAN.markup, VISIBLE_VARIANCE.markup]
-    tables = []
-    for family in run.families:
-        rows = [_machine_row(machine) for machine in family.all_machines]
-        if rows:
-            tables.append(PageTable(columns, rows, f"{family.name}: {len(rows)} machines"))
-    return tables
+    axes = [axis(name).html for name in ("nll_per_spin", MEAN, VARIANCE)]
+    columns = [
+        "Group", family.run.control_symbol.html, N_HIDDEN.html, "Seed", "Recipe", "Epochs", "Training",
+        "Converged", axis("pseudo_likelihood_per_spin").html, "CE", *axes,
+    ]  # fmt: skip
+    rows = [_machine_row(machine) for machine in family.results.machines]
+    return PageTable(columns, rows, f"{family.name}: {len(rows)} machines")
 
 
-def _machine_row(machine: Values) -> list[Cell]:
-    seen = next(iter(machine.get("observations") or []), None) if machine["value"] is not None else None
-    n_sites = look(seen, "n_sites") or 1
+def _machine_row(machine: Machine) -> list[Cell]:
+    seen = machine.observations[0] if machine.value is not None and machine.observations else None
+    scores = seen.likelihood.held_out if seen and seen.likelihood else None
+    energy = seen.visible_energy.train if seen and seen.visible_energy else None
     return [
-        str(machine["group"]),
-        "all" if machine["value"] is None else f"{machine['value']:g}",
-        str(machine["n_hidden"]),
-        str(machine["seed_index"]),
-        str(look(machine, "recipe", "name")),
-        short(look(machine, "last_record", "epoch"), 3),
-        f"{machine.get('n_train')}",
-        str(look(machine, "verdict", "status")),
-        pair_cell(estimate(seen, "likelihood", "held_out", "pseudo_likelihood_per_spin")),
-        pair_cell(estimate(seen, "likelihood", "held_out", "cross_entropy")),
-        pair_cell(estimate(seen, "bracket", "nll_per_spin")),
-        pair_cell(estimate(seen, "visible_energy", "train", "mean"), n_sites),
-        pair_cell(estimate(seen, "visible_energy", "train", "variance"), n_sites),
+        machine.variant,
+        "all" if machine.value is None else f"{machine.value:g}",
+        str(machine.n_hidden),
+        str(machine.seed_index),
+        str(machine.recipe["name"]),
+        short(machine.last_record.get("epoch"), 3),
+        str(machine.n_train),
+        machine.verdict.status,
+        cell(scores.pseudo_likelihood_per_spin if scores else None),
+        cell(scores.cross_entropy if scores else None),
+        cell(seen.bracket.nll_per_spin if seen and seen.bracket else None),
+        cell(energy.mean if energy else None, seen.n_sites if seen else 1),
+        cell(energy.variance if energy else None, seen.n_sites if seen else 1),
     ]
 
 
 def provenance_tables(run: Run) -> list[PageTable]:
     """Times by kind of task, and versions of programs."""
-    timings, versions = run.results.get("timings") or {}, run.results.get("versions") or {}
-    seconds = timings.get("cpu_seconds_by_kind") or {}
-    rows = [[kind, short(value)] for kind, value in seconds.items()]
-    rows.append(["all", short(timings.get("cpu_seconds"))])
-    computer = f"{timings.get('processor', '')}, {timings.get('platform', '')}"
-    programs = [[name, str(version)] for name, version in versions.items()]
+    timings = run.results.timings
+    rows = [[kind, short(seconds)] for kind, seconds in timings.cpu_seconds_by_kind.items()]
+    rows.append(["all", short(timings.cpu_seconds)])
+    computer = f"{timings.processor}, {timings.platform}"
+    programs = [[name, version] for name, version in run.results.versions.items()]
     return [
         PageTable(["Kind of task", "CPU seconds"], rows, computer, style="plain"),
         PageTable(["Program", "Version"], programs, style="plain"),
@@ -192,5 +184,5 @@ SECTION = Section(
     "machine", "The machine", figures=(RunFigure("fig-1", "Fig. 1", "The machine", draw_machine),)
 )
 METHODS = Section("methods", "Methods", tables=(recipe_tables,), words=write_methods)
-MACHINES = Section("machines", "Machines", tables=(machine_tables,), words=write_about_machines)
+MACHINES = Section("machines", "Machines", tables=(each_family(machine_table),), words=write_about_machines)
 PROVENANCE = Section("provenance", "Timings and versions", tables=(provenance_tables,))

@@ -7,28 +7,14 @@ from collections import Counter
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from thermorbm.report.chart import (
-    Chart,
-    Column,
-    control_panel,
-    landmark_machines,
-    lattice_filters,
-    per_size,
-)
+from thermorbm.report.chart import Chart, Column, control_panel, landmark_machines, lattice_filters, per_size
 from thermorbm.report.images import Picture, bare, flat
-from thermorbm.report.labels import (
-    N_HIDDEN,
-    PSEUDO_LIKELIHOOD,
-    VISIBLE_VARIANCE,
-    Label,
-    plain,
-    text,
-)
+from thermorbm.report.labels import PSEUDO_LIKELIHOOD, Label, axis, plain, text
 from thermorbm.report.panels import Panel, Series, add_legend, draw_panel
-from thermorbm.report.run import FamilyView, Missing, Run, look, role_of
-from thermorbm.report.section import Cell, PageTable, RunFigure, Section
-from thermorbm.report.sections.critical import critical_tables
-from thermorbm.report.sections.data import certificates
+from thermorbm.report.run import FamilyView, Missing, Run
+from thermorbm.report.section import Cell, PageTable, RunFigure, Section, each_family
+from thermorbm.report.sections.critical import critical_table
+from thermorbm.report.sections.energy import VARIANCE
 from thermorbm.report.sections.entropy import entropy_series, pseudo_entropy_series
 from thermorbm.report.style import DIVERGING, DOUBLE, new_figure, symmetric_limit
 
@@ -47,7 +33,7 @@ ROLES = {
 def write_lead(run: Run) -> Markup:
     """One paragraph: what was done."""
     n_machines, n_data, n_energies = (
-        sum(len(family.values.get(name, [])) for family in run.families)
+        sum(len(getattr(family, name)) for family in run.results.families)
         for name in ("machines", "data", "energies")
     )
     energies = f", energies at {n_energies} further temperatures" if n_energies else ""
@@ -61,29 +47,27 @@ def write_lead(run: Run) -> Markup:
 
 def _other_control(run: Run) -> Markup:
     """What stands in the place of the temperature, if something does."""
-    name = str(run.control.get("name", "temperature"))
-    if name == "temperature":
+    control = run.results.study.control
+    if control.is_temperature:
         return Markup("")
     words = " The control parameter is {}, {}; where the page speaks of temperatures, it is meant."
-    return text(words, name, run.control_label)
+    return text(words, control.name, run.control_label)
 
 
 def write_warnings(run: Run) -> list[Markup]:
     """What a reader must know before anything else."""
     words = []
-    tasks = run.results.get("tasks") or {}
-    failed, missing = tasks.get("failed") or [], tasks.get("missing") or []
-    if failed:
-        names = ", ".join(str(item.get("task")) for item in failed[:5]) + (", …" if len(failed) > 5 else "")
-        words.append(text("{} of {} tasks failed ({}).", len(failed), tasks.get("total"), names))
-    if missing:
-        words.append(text("{} of {} tasks are not done yet.", len(missing), tasks.get("total")))
-    rows = [(family.name, row) for family in run.families for row in certificates(family)]
-    bad = ", ".join(f"{name} at {row['value']:g}" for name, row in rows if not row["passed"])
-    if bad:
-        words.append(text("The certificate of these configurations did not pass: {}.", bad))
-    machines = [machine for family in run.families for machine in family.all_machines]
-    n_open = sum(look(machine, "verdict", "status") != "converged" for machine in machines)
+    tasks = run.results.tasks
+    if tasks.failed:
+        names = ", ".join(item.task for item in tasks.failed[:5]) + (", …" if len(tasks.failed) > 5 else "")
+        words.append(text("{} of {} tasks failed ({}).", len(tasks.failed), tasks.total, names))
+    if tasks.missing:
+        words.append(text("{} of {} tasks are not done yet.", len(tasks.missing), tasks.total))
+    if run.results.not_certified:
+        places = ", ".join(run.results.not_certified)
+        words.append(text("The certificate of these configurations did not pass: {}.", places))
+    machines = [machine for family in run.results.families for machine in family.machines]
+    n_open = sum(machine.verdict.status != "converged" for machine in machines)
     if n_open:
         sentence = (
             "{} of {} machines are not converged: trained as long again, their <i>L̃</i> may change by "
@@ -95,20 +79,20 @@ def write_warnings(run: Run) -> list[Markup]:
 
 def done_table(run: Run) -> list[PageTable]:
     """A row per family: lattice, temperatures, configurations, machines."""
-    symbol = run.control_symbol.markup
+    symbol = run.control_symbol.html
     columns = ["Data", "Lattice", "Hamiltonian", symbol, "Configurations", "Machines"]
     return [PageTable(columns, [_done(family) for family in run.families], style="wide cards")]
 
 
 def _done(family: FamilyView) -> list[Cell]:
-    rows = family.data()
-    values = [row["value"] for row in rows]
-    sizes = sorted({(row.get("n_train"), row.get("n_held_out")) for row in rows}, key=str)
+    rows = family.results.balanced_data()
+    values = [row.value for row in rows]
+    sizes = sorted({(row.n_train, row.n_held_out) for row in rows}, key=str)
     counts = ", ".join(f"{train} + {held_out} held out" for train, held_out in sizes)
     return [
         family.name,
         "none" if family.shape is None else "×".join(map(str, family.shape)) + ", periodic",
-        str(family.values.get("hamiltonian")),
+        family.results.hamiltonian,
         f"{len(values)} values, {min(values):g} to {max(values):g}" if values else "–",
         f"{counts} each" if counts else "–",
         _machine_counts(family),
@@ -116,9 +100,9 @@ def _done(family: FamilyView) -> list[Cell]:
 
 
 def _machine_counts(family: FamilyView) -> Markup:
-    counts = Counter((role_of(machine), int(machine["n_hidden"])) for machine in family.all_machines)
+    counts = Counter((machine.role, machine.n_hidden) for machine in family.results.machines)
     words = [
-        text("{} of {} = {} ({})", number, N_HIDDEN, n_hidden, ROLES[role])
+        text("{} of $n_h$ = {} ({})", number, n_hidden, ROLES[role])
         for (role, n_hidden), number in sorted(counts.items())
     ]
     return Markup("; ").join(words) or Markup("none")
@@ -136,16 +120,16 @@ def draw_overview(run: Run) -> Chart:
 
 
 def _overview(family: FamilyView) -> Chart:
-    role = "union" if family.indicators("union") else "main"
+    role = "union" if family.results.indicators_of("union") else "main"
     filters = [
         (family.at(value), lattice_filters(family, machine)[0])
         for value, machine, _ in landmark_machines(family)
     ]
-    variances = per_size(Column(family, role), "visible_energy_variance_per_spin")
+    variances = per_size(Column(family, role), VARIANCE)
     entropies = [*entropy_series(family), *pseudo_entropy_series(family)]
     entropies += per_size(Column(family, "main"), "pseudo_likelihood_per_spin", dash=None)
     panels = [
-        _panel(family, "Visible energy, variance", VISIBLE_VARIANCE, variances),
+        _panel(family, "Visible energy, variance", axis(VARIANCE), variances),
         _panel(family, "Entropy and pseudo-likelihood", plain("nats per spin"), entropies),
     ]
     which = "one machine for all of them together" if role == "union" else "a machine for each"
@@ -185,6 +169,6 @@ SECTION = Section(
     "summary",
     "Summary",
     figures=(RunFigure("overview", "", "At a glance", draw_overview),),
-    tables=(done_table, critical_tables),
+    tables=(done_table, each_family(critical_table)),
     words=write_warnings,
 )

@@ -11,24 +11,30 @@ from thermorbm.report.chart import Chart, Column, control_panel, curves_chart, p
 from thermorbm.report.images import filter_rows
 from thermorbm.report.labels import ENTROPY, HEAT_CAPACITY, PER_SPIN, Label, T, plain, short, text
 from thermorbm.report.panels import Panel, Series, series
-from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, Points, Run, Values, look, need, points
-from thermorbm.report.section import Cell, FamilyFigure, PageTable, Section
+from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, Points, need, points
+from thermorbm.report.section import Cell, FamilyFigure, PageTable, Section, each_family
 from thermorbm.report.sections.data import data_series, exact_series
 from thermorbm.report.sections.entropy import entropy_series, smooth_series, upper_edges
 from thermorbm.report.style import BLACK, GREY, colour, marker
+from thermorbm.study.results import Interactions, Machine
 
 ROLE = "symmetric"
 MOST_ROWS, MOST_FILTERS = 8, 8
-COUPLING = Label(r"$J(r)\,T$", "<i>J</i>(<i>r</i>) <i>T</i>")
+COUPLING = Label(r"$J(r)\,T$")
 
 
-def fewest_filters(family: FamilyView) -> list[Values]:
+def fewest_filters(family: FamilyView) -> list[Machine]:
     """Machines of the smallest number of filters that were read, first seeds, by temperature."""
-    machines = [machine for machine in family.machines(ROLE) if machine.get("interactions")]
+    machines = [machine for machine in family.results.first_seeds(ROLE) if machine.interactions]
     if not machines:
         raise Missing(NO_MACHINES[ROLE])
-    fewest = min(machine["filters"] for machine in machines)
-    return [machine for machine in machines if machine["filters"] == fewest]
+    fewest = min(machine.filters or 0 for machine in machines)
+    return [machine for machine in machines if machine.filters == fewest]
+
+
+def _learned(machine: Machine) -> tuple[float, Interactions]:
+    """The temperature of the machine's data, and the Hamiltonian that it has learned."""
+    return need(machine.value, NO_MACHINES[ROLE]), need(machine.interactions, NO_MACHINES[ROLE])
 
 
 def draw_filters(family: FamilyView) -> Chart:
@@ -36,11 +42,9 @@ def draw_filters(family: FamilyView) -> Chart:
     machines = fewest_filters(family)
     places = np.linspace(0, len(machines) - 1, min(MOST_ROWS, len(machines))).round().astype(int)
     rows = []
-    for machine in (machines[place] for place in places):
-        weights = family.run.arrays(look(machine, "interactions", "file")).get("filters")
-        if weights is None:
-            raise Missing("the filters were not stored")
-        rows.append((family.at(machine["value"]), weights, float(weights.std())))
+    for value, learned in (_learned(machines[place]) for place in places):
+        weights = need(family.run.arrays(learned.file).get("filters"), "the filters were not stored")
+        rows.append((family.at(value), weights, float(weights.std())))
     caption = Markup(
         "The filters of symmetric machines, the same at every site of the lattice; each row has its own "
         "colour scale, two standard deviations to either side of zero."
@@ -51,10 +55,10 @@ def draw_filters(family: FamilyView) -> Chart:
 def draw_couplings(family: FamilyView) -> Chart:
     """J(r) T of every distance against temperature: for the Ising model 1 for neighbours, 0 beyond."""
     machines = fewest_filters(family)
-    couplings = _coupling_curves(family, machines[0]["n_hidden"])
+    couplings = _coupling_curves(family, machines[0].n_hidden)
     if not couplings:
         raise Missing("the windows are too large for their couplings to be read")
-    curves = [_reference(machines, level) for level in (1.0, 0.0)] if family.is_ising else []
+    curves = [_reference(machines, level) for level in (1.0, 0.0)] if family.results.is_ising else []
     for index, (r, curve) in enumerate(couplings.items()):
         x, y, errors = np.array(curve).T
         style = {"colour": colour(index), "marker": marker(index), "width": 0.9}
@@ -71,13 +75,13 @@ def draw_couplings(family: FamilyView) -> Chart:
 def _coupling_curves(family: FamilyView, n_hidden: int) -> dict[str, Points]:
     """Curves of J(r) over temperature by the components of r, for machines of one size."""
     reason = "what machines of all temperatures say was not put together yet"
-    item = need(family.indicators_of(ROLE, n_hidden), reason)
-    names = [name for name in item["curves"] if name.startswith("coupling_")]
-    return {", ".join(name.split("_")[1:]): points(item, "curves", name) for name in names}
+    item = need(family.indicators(ROLE, n_hidden), reason)
+    names = [name for name in item.curves if name.startswith("coupling_")]
+    return {", ".join(name.split("_")[1:]): points(item.curves[name]) for name in names}
 
 
-def _reference(machines: list[Values], level: float) -> Series:
-    ends = [machines[0]["value"], machines[-1]["value"]]
+def _reference(machines: list[Machine], level: float) -> Series:
+    ends = [_learned(machine)[0] for machine in (machines[0], machines[-1])]
     return series(plain("Ising model"), ends, [level, level], colour=BLACK, dash="dot", listed=level == 1.0)
 
 
@@ -119,30 +123,25 @@ def _named(prefix: str, item: Series) -> Series:
     return replace(item, name=plain(prefix + ", ") + item.name)
 
 
-def coupling_tables(run: Run) -> list[PageTable]:
-    """Per family, a row for each symmetric machine: its couplings and the temperature they tell."""
+def coupling_table(family: FamilyView) -> PageTable:
+    """A row for each symmetric machine: its couplings and the temperature they tell."""
     note = "Couplings in units of the temperature; the temperature is one over that of neighbours."
-    columns = ["Filters", "Kernel", T.markup, "learned T", "J T of neighbours", "largest other",
+    columns = ["Filters", "Kernel", T.html, "learned T", "J T of neighbours", "largest other",
                "largest of four spins"]  # fmt: skip
-    tables = []
-    for family in run.families:
-        rows = [_row(machine) for machine in family.machines(ROLE) if machine.get("interactions")]
-        if rows:
-            tables.append(PageTable(columns, rows, f"{family.name}: learned Hamiltonians", note))
-    return tables
+    rows = [_row(machine) for machine in family.results.first_seeds(ROLE) if machine.interactions]
+    return PageTable(columns, rows, f"{family.name}: learned Hamiltonians", note)
 
 
-def _row(machine: Values) -> list[Cell]:
-    learned, value = machine["interactions"], float(machine["value"])
-    others = [abs(pair["coupling"]) for pair in learned["pairs"] if sum(pair["r"]) > 1]
-    fours = [abs(four["coupling"]) for four in learned["fours"]]
-    nearest = look(learned, "nearest_coupling", "value")
+def _row(machine: Machine) -> list[Cell]:
+    value, learned = _learned(machine)
+    others = [abs(pair.coupling) for pair in learned.pairs if sum(pair.r) > 1]
+    fours = [abs(four.coupling) for four in learned.fours]
     return [
-        str(machine["filters"]),
-        str(machine["kernel"]),
+        str(machine.filters),
+        str(machine.kernel),
         f"{value:g}",
-        short(learned["temperature"]),
-        short(None if nearest is None else nearest * value),
+        short(learned.temperature),
+        short(learned.nearest_coupling.value * value),
         short(max(others) * value if others else None, 2),
         short(max(fours) * value if fours else None, 2),
     ]
@@ -156,5 +155,5 @@ SECTION = Section(
         FamilyFigure("symmetric-couplings", "Symmetric", "Learned couplings", draw_couplings),
         FamilyFigure("symmetric-entropy", "Symmetric", "Entropy from symmetric machines", draw_entropy),
     ),
-    tables=(coupling_tables,),
+    tables=(each_family(coupling_table),),
 )
