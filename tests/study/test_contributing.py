@@ -52,6 +52,31 @@ ENTRY = r"""
         in_summary=True, mark=PEAK, target=SUSCEPTIBILITY,
     ),"""
 
+FIGURE = '''def draw_activity(family: FamilyView) -> Chart:
+    """<|m_h|> against the control parameter."""
+    curves: list[Series] = []
+    for index, item in enumerate(family.results.indicators_of()):
+        curves += curve_series(size_label(item.n_hidden), points(item.curves.get("hidden_activity")), index)
+    if not curves:
+        raise Missing("it was not measured")
+    label = Label(QUANTITIES["hidden_activity"].axis)
+    panel = control_panel(family, family.title, label, curves)
+    return curves_chart(Markup("How ordered hidden layers are."), [panel])
+
+
+@claim("hidden-activity", "New", r"$\\langle|m_h|\\rangle$ is between 0 and 1.")
+def activity_is_a_fraction(family: FamilyView) -> Ruling:
+    """It is, at every temperature."""
+    item = need(next(iter(family.results.indicators_of()), None), NO_HIDDEN)
+    curve = need(points(item.curves.get("hidden_activity")) or None, NO_HIDDEN)
+    return decide(all(0 < value < 1 for _, value, _ in curve), "{} values", len(curve))
+
+
+SECTION = Section('''
+IMPORT = "from thermorbm.study.quantities import QUANTITIES\nfrom thermorbm.study.results import Hidden\n"
+LISTED = """    figures=(
+        FamilyFigure("new", "New", "Hidden activity", draw_activity),"""
+
 
 @pytest.fixture(scope="module")
 def contributed(tmp_path_factory) -> Path:
@@ -65,6 +90,10 @@ def contributed(tmp_path_factory) -> Path:
     text = quantities.read_text()
     assert text.count("_ENTRIES = (") == 1
     quantities.write_text(text.replace("_ENTRIES = (", MEASURE + ENTRY))
+    section = package / "report" / "sections" / "hidden.py"
+    text = section.read_text().replace("SECTION = Section(", FIGURE).replace("    figures=(", LISTED)
+    text = text.replace("    claims=(", "    claims=(\n        activity_is_a_fraction,")
+    section.write_text(text.replace("from thermorbm.study.results import Hidden\n", IMPORT))
     (place / "study.toml").write_text(STUDY)
     environment = {**os.environ, "PYTHONPATH": str(place / "src")}
     command = [sys.executable, "-m", "thermorbm", "run", "study.toml", "--out", "run", "--workers", "1"]
@@ -97,4 +126,8 @@ def test_it_is_in_the_tables(contributed, table, column):
 
 def test_it_is_in_the_report(contributed):
     page = (contributed / "report.html").read_text()
-    assert "⟨|<i>m</i><sub>h</sub>|⟩" in page or "hidden activity" in page
+    assert "⟨|<i>m</i><sub>h</sub>|⟩" in page  # in the table of T_c
+    assert (contributed / "figures" / "new-2d.svg").exists()
+    with open(contributed / "tables" / "claims.csv", newline="") as file:
+        (row,) = (row for row in csv.DictReader(file) if row["id"] == "hidden-activity")
+    assert (row["family"], row["measured"]) == ("2d", "6 values")
