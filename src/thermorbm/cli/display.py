@@ -26,7 +26,7 @@ StepCallback = Callable[["Step"], None]
 
 @contextmanager
 def display() -> Iterator[Listener]:
-    """Who the runner tells how far it is."""
+    """What shows how far a run is: a listener for the runner."""
     if not sys.stderr.isatty():
         yield PlainDisplay()
         return
@@ -144,7 +144,7 @@ def scores_of(step: Step) -> str:
 
 
 def _left(step: Step, seconds: float, since: int) -> str:
-    """The time left, from the pace since the first sign of life: a resumed run did not begin at 0."""
+    """The time left, from the pace since the first report: a resumed run did not begin at 0."""
     if step.update == step.n_updates:
         return "done"
     if step.update == since:

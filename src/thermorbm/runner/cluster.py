@@ -111,7 +111,7 @@ class ClusterWorkers:
         return self
 
     def _meet(self) -> None:
-        """Sees who is there, and whether they can do this study."""
+        """Connects to the workers of the cluster, and checks that they can do the tasks of this study."""
         self._token = mark_of(self._directory)
         self._client.subscribe_topic(self._token, self._hear)
         answers = self._client.run(remote.greet, str(self._directory.path.resolve()), self._token)
@@ -123,7 +123,7 @@ class ClusterWorkers:
             raise InputError("device", "cuda", "cpu", "no worker offers a GPU: dask worker --resources GPU=1")
 
     def __exit__(self, *_: object) -> None:
-        """Lets trainings write checkpoints, and takes those that have to be sent."""
+        """Lets tasks under way write checkpoints, and fetches those that do not lie in the run directory."""
         try:
             self._client.run(remote.stop, self._token)
             end = time.monotonic() + PATIENCE_SECONDS
@@ -154,7 +154,7 @@ class ClusterWorkers:
             self._submit(task)
 
     def answers(self, timeout: float) -> Iterator[Answer]:
-        """What is heard of tasks within `timeout` seconds; returns earlier when there is something."""
+        """What workers report within `timeout` seconds; returns as soon as there is something."""
         try:
             heard = [self._heard.get(timeout=timeout)]
         except queue.Empty:
@@ -162,7 +162,7 @@ class ClusterWorkers:
         while not self._heard.empty():
             heard.append(self._heard.get())
         for task_id, sign in heard:
-            if task_id not in self._given:  # a late sign of life
+            if task_id not in self._given:  # progress of a task that has ended in the meantime
                 continue
             message = sign if isinstance(sign, dict) else self._taken(task_id, sign)
             if message["event"] == "unseen":
@@ -200,7 +200,9 @@ class ClusterWorkers:
 
     def _content(self, name: str) -> Any:
         """The bytes of a file: configurations are sent once and kept there, small files go with the task."""
-        content = remote.read_files(self._directory.path, [name]).get(name, b"")  # empty: told as damaged
+        content = remote.read_files(self._directory.path, [name]).get(
+            name, b""
+        )  # an empty file counts as damaged
         if not name.startswith("cache/") or "checkpoints" in name:
             return content
         if name not in self._sent:
@@ -236,7 +238,7 @@ class ClusterWorkers:
         self._heard.put((sign["task"], {"event": "progress", "fraction": sign["fraction"]}))
 
     def _look(self) -> None:
-        """Workers come and go."""
+        """Counts the workers of the cluster and their GPUs, which may change while the study runs."""
         self._looked = time.monotonic()
         workers = self._client.scheduler_info()["workers"].values()
         self.n_workers = sum(worker["nthreads"] for worker in workers)

@@ -1,4 +1,4 @@
-"""One runner per directory: a lock that says who holds it and that a killed runner cannot leave behind."""
+"""One runner per directory: a lock that names its holder, and that a killed runner cannot leave behind."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def locked(path: Path, patience: float = PATIENCE_SECONDS) -> Iterator[Lock]:
 
 
 def owner(path: Path) -> dict[str, Any] | None:
-    """Who holds the lock: {"pid": ..., "host": ...}; None if nobody does."""
+    """The process that holds the lock, {"pid": ..., "host": ...}; None if none does."""
     try:
         with open(path, "r+") as file:
             holder = _read(file)
@@ -72,7 +72,7 @@ def _acquire(file: IO[str], path: Path, patience: float) -> None:
             who = f"pid {holder['pid']} on {holder['host']}" if holder else "another process"
             remedy = f"wait for it or stop it; if it is gone for certain, remove {path}"
             raise FileError(path.parent, f"is in use by another runner, {who}", remedy)
-        time.sleep(PAUSE_SECONDS)  # somebody may only be looking
+        time.sleep(PAUSE_SECONDS)  # another process may hold it for a moment, to see whose it is
 
 
 def _is_held(file: IO[str], path: Path, holder: dict[str, Any] | None) -> bool:
@@ -114,7 +114,7 @@ def _read(file: IO[str]) -> dict[str, Any] | None:
     try:
         stored = json.loads(file.read())
         return {"pid": int(stored["pid"]), "host": str(stored["host"])}
-    except (ValueError, TypeError, KeyError):  # empty: nobody; cut off: its writer died
+    except (ValueError, TypeError, KeyError):  # empty: the lock is free; cut off: its writer died
         return None
 
 

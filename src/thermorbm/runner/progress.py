@@ -20,7 +20,7 @@ STATES = ("done", "running", "pending", "failed", "skipped")
 
 @dataclass(frozen=True)
 class Running:
-    """A task under way. fraction: of it that is done, 0 where the task does not tell."""
+    """A task under way. fraction: of it that is done, 0 where the task does not report it."""
 
     name: str
     seconds: float
@@ -29,7 +29,7 @@ class Running:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """counts: tasks by state. stages: kind -> (done, all). eta: seconds left, None before one can tell."""
+    """counts: tasks by state. stages: kind -> (done, all). eta: seconds left, None before it is estimated."""
 
     counts: Mapping[str, int]
     stages: Mapping[str, tuple[int, int]]
@@ -38,7 +38,7 @@ class Snapshot:
 
 
 class Listener(Protocol):
-    """Who is told about a run."""
+    """What shows a run to the user: it is called with notes and with how far the run is."""
 
     def note(self, text: str) -> None:
         """One line that the user should see."""
@@ -116,10 +116,10 @@ def stages(states: Mapping[str, str], tasks: Mapping[str, Task]) -> dict[str, tu
 
 @dataclass(frozen=True)
 class Status:
-    """counts: tasks by state. stages: kind -> [done, all]. runner: pid and host of who is at it, or None.
+    """counts: tasks by state. stages: kind -> [done, all]. runner: pid and host of the runner, or None.
 
     shards: the same of every shard at work, by its name. running: the tasks under way. eta_seconds: None when
-    nobody is at it, or before one can tell. failed: id of task -> error. last_error: of the last run.
+    no runner works, or before it can be estimated. failed: id of task -> error. last_error: of the last run.
     """
 
     study: str

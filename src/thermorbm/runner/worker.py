@@ -83,7 +83,7 @@ def _limit_memory(size: int | None) -> None:
 
 
 def _listen(orders: queue.Queue[Message]) -> None:
-    """Takes orders until the input is closed: then there is nobody to work for."""
+    """Takes orders until the input is closed, which means that the runner has ended; then ends at once."""
     for line in sys.stdin:
         orders.put(json.loads(line))
     os._exit(0)

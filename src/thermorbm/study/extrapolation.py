@@ -117,7 +117,7 @@ def _point(row: Values, target: Values | None) -> Values:
 
 
 def _sizes(results: Sequence[Reduced]) -> dict[tuple[str | None, int], list[int | None]]:
-    """Numbers of hidden units of each group on each side, in the order of the study."""
+    """Numbers of hidden units of each variant on each side, in the order of the study."""
     sizes: dict[tuple[str | None, int], list[int | None]] = {}
     for result in results:
         labels = result.task.labels
