@@ -16,7 +16,6 @@ import os
 import resource
 import select
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thermorbm.child import Child
 from thermorbm.errors import FileError
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -82,13 +82,7 @@ class Reader:
     _idle: Reader | None = None
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "thermorbm.foreign"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        self._child = Child("thermorbm.foreign", quiet=True)
         self._path: str | Path = ""
         self._parent, self._is_over = os.getpid(), False
 
@@ -109,12 +103,9 @@ class Reader:
     def ask(self, request: dict[str, Any], path: str | Path | None = None) -> tuple[dict[str, Any], bytes]:
         """The child's answer and the bytes that follow it."""
         self._path = self._path if path is None else path
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
+        stdout = self._child.output
         try:
-            stdin.write(json.dumps(request).encode() + b"\n")
-            stdin.flush()
+            self._child.send(request)
             ready, _, _ = select.select([stdout], [], [], PATIENCE_SECONDS)
             answer = json.loads(stdout.readline() if ready else b"")
             content = stdout.read(answer.get("size", 0))
@@ -131,12 +122,9 @@ class Reader:
     def end(self) -> None:
         self._is_over = True
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(OSError):
-                if stream is not None:
-                    stream.close()
+            os.killpg(self._child.process.pid, signal.SIGKILL)
+        self._child.process.wait()
+        self._child.close()
 
 
 @atexit.register

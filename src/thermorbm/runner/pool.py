@@ -8,13 +8,13 @@ import os
 import selectors
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from thermorbm.checks import check_count
+from thermorbm.child import Child
 from thermorbm.errors import FileError
 from thermorbm.runner.task import Room, Task
 
@@ -59,29 +59,21 @@ class Worker:
     def __init__(self, directory: Path, memory: int | None = None) -> None:
         """memory: bytes that the process may use, None for any number."""
         limit = [] if memory is None else [str(memory)]
-        command = [sys.executable, "-P", "-m", "thermorbm.runner.worker", str(directory), *limit]
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")},
-            start_new_session=True,  # Ctrl-C in the terminal is for the runner alone
-        )
+        threads = dict.fromkeys(THREAD_VARIABLES, "1")
+        self._child = Child("thermorbm.runner.worker", str(directory), *limit, environment=threads)
+        self.process, self.output = self._child.process, self._child.output
         self.task_id: str | None = None
         self.was_ready = False
         self._buffer = b""
 
     def give(self, task: Task) -> None:
         self.task_id = task.id
-        assert self.process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it has died; its end of the other pipe tells
-            self.process.stdin.write(json.dumps({"task": task.to_dict()}).encode() + b"\n")
-            self.process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # it has died, which `read` notices
+            self._child.send({"task": task.to_dict()})
 
     def read(self) -> list[dict[str, Any]] | None:
         """Messages that have arrived; None when the process has closed its end."""
-        assert self.process.stdout is not None
-        data = os.read(self.process.stdout.fileno(), 1 << 16)
+        data = os.read(self.output.fileno(), 1 << 16)
         if not data:
             return None
         *lines, self._buffer = (self._buffer + data).split(b"\n")
@@ -95,10 +87,7 @@ class Worker:
 
     def end(self) -> int:
         """Ends the process at once and gives its exit code, negative for a signal."""
-        for stream in (self.process.stdin, self.process.stdout):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
+        self._child.close()
         try:
             return self.process.wait(PATIENCE_SECONDS)
         except subprocess.TimeoutExpired:
@@ -167,8 +156,7 @@ class Pool:
                     yield Answer(task_id, message)
 
     def _replace(self, worker: Worker) -> Iterator[Answer]:
-        assert worker.process.stdout is not None
-        self._selector.unregister(worker.process.stdout)
+        self._selector.unregister(worker.output)
         code = worker.end()
         if not worker.was_ready:
             problem = f"a worker process ended with code {code} before it began"
@@ -179,6 +167,5 @@ class Pool:
 
     def _started(self) -> Worker:
         worker = Worker(self._directory, self._memory)
-        assert worker.process.stdout is not None
-        self._selector.register(worker.process.stdout, selectors.EVENT_READ, worker)
+        self._selector.register(worker.output, selectors.EVENT_READ, worker)
         return worker
