@@ -95,8 +95,8 @@ class Reader:
     @classmethod
     def idle(cls) -> Reader | None:
         """The reader that waits for work, now no longer; None if there is none of this process."""
-        found, cls._idle = cls._idle, None
-        return found if found and found._parent == os.getpid() else None
+        reader, cls._idle = cls._idle, None
+        return reader if reader and reader._parent == os.getpid() else None
 
     def release(self) -> None:
         """Closes the file and waits for another."""
@@ -198,15 +198,15 @@ def _listed(file: Any) -> dict[str, tuple[tuple[int, ...], str]]:
     """Name -> shape and type; types that are not numbers as "O"."""
     import h5py
 
-    found: dict[str, tuple[tuple[int, ...], str]] = {}
+    arrays: dict[str, tuple[tuple[int, ...], str]] = {}
 
     def keep(name: str, item: object) -> None:
         if isinstance(item, h5py.Dataset) and item.shape is not None:
             is_number = item.dtype.kind in NUMBERS and item.dtype.fields is None
-            found[name] = item.shape, item.dtype.str if is_number else "O"
+            arrays[name] = item.shape, item.dtype.str if is_number else "O"
 
     file.visititems(keep)
-    return found
+    return arrays
 
 
 if __name__ == "__main__":

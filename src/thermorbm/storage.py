@@ -158,9 +158,9 @@ def read_metadata(path: str | Path, kind: str) -> dict[str, Any]:
 
 @contextmanager
 def _opened(path: str | Path, kind: str) -> Iterator[h5py.File]:
-    found = read_kind(path)
-    if found != kind:
-        raise FileError(path, f"is a {found} file", f"a {kind} file is wanted")
+    actual = read_kind(path)
+    if actual != kind:
+        raise FileError(path, f"is a {actual} file", f"a {kind} file is wanted")
     try:
         with h5py.File(path, "r") as file:
             yield file
@@ -169,10 +169,10 @@ def _opened(path: str | Path, kind: str) -> Iterator[h5py.File]:
 
 
 def _metadata(file: h5py.File) -> dict[str, Any]:
-    found = json.loads(file["metadata"][...].tobytes().decode())
-    if not isinstance(found, dict):
+    metadata = json.loads(file["metadata"][...].tobytes().decode())
+    if not isinstance(metadata, dict):
         raise TypeError("metadata must be a JSON object")
-    return found
+    return metadata
 
 
 def read_kind(path: str | Path) -> str:
@@ -224,12 +224,12 @@ def _umask() -> int:
 def read_json(path: Path) -> dict[str, Any]:
     check_readable(path)
     try:
-        found = json.loads(path.read_text())
+        content = json.loads(path.read_text())
     except (ValueError, RecursionError) as error:
         raise FileError(path, "is not valid JSON: truncated or altered") from error
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise FileError(path, "is not a JSON object")
-    return found
+    return content
 
 
 def write_json(path: Path, content: Mapping[str, Any], indent: int | None = None) -> None:

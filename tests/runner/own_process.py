@@ -1,8 +1,8 @@
 """Workers that are no processes: for tests of everything but those."""
 
 from thermorbm.runner import worker
-from thermorbm.runner.cost import Room
 from thermorbm.runner.pool import Answer
+from thermorbm.runner.task import Room
 
 
 class Silent:

@@ -11,8 +11,8 @@ import pytest
 from thermorbm.errors import FileError, InputError
 from thermorbm.runner import cluster, remote
 from thermorbm.runner.cluster import ClusterWorkers, open_cluster, slurm_cluster
-from thermorbm.runner.cost import Cost
 from thermorbm.runner.rundir import open_run, prepare
+from thermorbm.runner.task import Cost
 from thermorbm.study.run import run_study
 from thermorbm.study.steps import STEPS
 

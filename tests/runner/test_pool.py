@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from thermorbm.runner.cost import Room
 from thermorbm.runner.pool import Pool
 from thermorbm.runner.rundir import open_run, prepare
+from thermorbm.runner.task import Room
 from thermorbm.study.steps import STEPS
 
 BAD = STEPS["sample"].task("bad", {"shape": [2, 2], "temperature": 1.0}, labels={"family": "f"})

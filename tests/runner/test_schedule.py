@@ -2,8 +2,8 @@
 
 import pytest
 
-from thermorbm.runner.cost import Cost, Room
 from thermorbm.runner.schedule import Schedule, needed
+from thermorbm.runner.task import Cost, Room
 from thermorbm.study.steps import STEPS
 
 DATA = STEPS["sample"].task("data", {"seed": 1})

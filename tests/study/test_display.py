@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
-from thermorbm.cli.study_display import LiveDisplay, PlainDisplay, left
+from thermorbm.cli.display import LiveDisplay, PlainDisplay, left
 from thermorbm.runner.progress import Running, Snapshot
 
 

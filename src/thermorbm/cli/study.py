@@ -78,7 +78,7 @@ def run(
       thermorbm run paper --cluster tcp://host:8786
       thermorbm run paper --shard 3/16
     """
-    from thermorbm.cli.study_display import display
+    from thermorbm.cli.display import display
     from thermorbm.runner.shards import Shard
     from thermorbm.study.run import run_shard, run_study
     from thermorbm.study.toml import find_study
@@ -119,12 +119,12 @@ def status(
     from thermorbm.runner.progress import read_status
     from thermorbm.runner.rundir import existing_run
 
-    found = read_status(existing_run(directory))
+    progress = read_status(existing_run(directory))
     if as_json:
-        print_json(asdict(found))
+        print_json(asdict(progress))
     else:
-        _show(found)
-    return TASK_FAILED if found.failed else 0
+        _show(progress)
+    return TASK_FAILED if progress.failed else 0
 
 
 def _again(study: str, out: Path | None, shard: str | None) -> str:
@@ -192,18 +192,18 @@ def _numbers(row: CriticalTemperature) -> tuple[str, str, str]:
     return f"{row.estimate.value:.3f} ± {row.estimate.error:.3f}", target, off
 
 
-def _show(found: Status) -> None:
-    counts = ", ".join(f"{number} {state}" for state, number in found.counts.items() if number)
-    rows = [(kind, f"{done}/{total}") for kind, (done, total) in found.stages.items()]
-    print_table(f"{found.study}: {counts}", ("stage", "done"), rows, right=True)
-    if found.runner:
-        left = "" if found.eta_seconds is None else f", about {found.eta_seconds:.0f} s left"
-        typer.echo(f"running: pid {found.runner['pid']} on {found.runner['host']}{left}")
-    for name, who in found.shards.items():
+def _show(progress: Status) -> None:
+    counts = ", ".join(f"{number} {state}" for state, number in progress.counts.items() if number)
+    rows = [(kind, f"{done}/{total}") for kind, (done, total) in progress.stages.items()]
+    print_table(f"{progress.study}: {counts}", ("stage", "done"), rows, right=True)
+    if progress.runner:
+        left = "" if progress.eta_seconds is None else f", about {progress.eta_seconds:.0f} s left"
+        typer.echo(f"running: pid {progress.runner['pid']} on {progress.runner['host']}{left}")
+    for name, who in progress.shards.items():
         typer.echo(f"shard {name}: pid {who['pid']} on {who['host']}")
-    for task in found.running:
+    for task in progress.running:
         typer.echo(f"  {task['name']} {100 * task['fraction']:.0f} %, {task['seconds']:.0f} s")
-    for task_id, error in found.failed.items():
+    for task_id, error in progress.failed.items():
         typer.echo(f"failed: {task_id}: {error}")
-    if found.last_error and not found.failed:
-        typer.echo(f"last error: {found.last_error}")
+    if progress.last_error and not progress.failed:
+        typer.echo(f"last error: {progress.last_error}")

@@ -10,6 +10,7 @@ import typer
 
 from thermorbm.cli.app import EPILOG, NOT_CERTIFIED, app
 from thermorbm.cli.console import print_json, print_pairs, say
+from thermorbm.cli.display import training_progress
 from thermorbm.cli.options import (
     DataArgument,
     ForceOption,
@@ -18,7 +19,6 @@ from thermorbm.cli.options import (
     SeedOption,
     whole_number,
 )
-from thermorbm.cli.training_display import training_progress
 from thermorbm.errors import InputError
 
 if TYPE_CHECKING:

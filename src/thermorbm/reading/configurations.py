@@ -11,15 +11,9 @@ from thermorbm.estimators import energy_averages, magnetic_averages
 from thermorbm.lattice import Lattice
 from thermorbm.model.units import whole_number
 from thermorbm.observables import configuration_series, pseudo_entropies
+from thermorbm.reading import default_held_out
 from thermorbm.reading.values import ExactValues
 from thermorbm.stats import Estimate, mean_estimate
-
-MOST_HELD_OUT = 5000
-
-
-def default_held_out(n_samples: int) -> int:
-    """How many configurations are held out where nothing is said: a tenth, at most 5000."""
-    return min(MOST_HELD_OUT, n_samples // 10)
 
 
 def hold_out(data: Dataset, n_held_out: int | None = None) -> tuple[Dataset, Dataset | None]:

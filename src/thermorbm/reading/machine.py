@@ -1,4 +1,4 @@
-"""What a dense machine looks like, and what it makes of configurations."""
+"""What a machine looks like, what it makes of configurations, and what a symmetric one has learned."""
 
 from __future__ import annotations
 
@@ -11,16 +11,22 @@ from numpy.typing import NDArray
 
 from thermorbm import observables as ob
 from thermorbm.dataset import Dataset
+from thermorbm.errors import InputError
 from thermorbm.lattice import Lattice
-from thermorbm.model import Machine
+from thermorbm.model import Machine, SymmetricRBM
 from thermorbm.observables.weights import hidden_bias, visible_bias
+from thermorbm.reading.configurations import thermal_averages
 from thermorbm.reading.values import (
     Comparison,
+    Four,
     Hidden,
     HiddenMagnetization,
+    Interactions,
     Likelihood,
     MeanAndVariance,
     Moments,
+    OwnChains,
+    Pair,
     Quality,
     Scores,
     VisibleEnergy,
@@ -32,6 +38,8 @@ FILTERS_SHOWN = 5
 LAYERS_SHOWN = 5
 ENCODED_SAMPLES = 20_000  # training configurations of which visible energies and hidden layers are taken
 TRAIN_SCORED, HELD_OUT_SCORED = 2000, 5000  # configurations of which every spin is flipped
+OWN_CHAINS, OWN_STEPS = 512, 100  # of symmetric machines
+LARGEST_FOURS = 3
 QUALITY_SAMPLES, QUALITY_CHAINS, QUALITY_STEPS = 1000, 64, 256
 
 Arrays = dict[str, NDArray[Any]]
@@ -165,3 +173,34 @@ def quality(machine: Machine, train: Dataset, seed: int) -> Quality:
         comparisons=comparisons,
         starts=starts,
     )
+
+
+def interactions(machine: SymmetricRBM, held_out: Dataset, seed: int) -> Interactions:
+    """Couplings over k_B T with the temperature they stand for; averages of the machine's own chains.
+
+    The error of a single machine's couplings is not known; several seeds show it.
+    """
+    own = _own_chains(machine, held_out, seed)
+    try:
+        learned = ob.interactions(machine)
+    except InputError as error:  # a window too large to expand
+        return Interactions(Estimate(math.nan, math.nan), (), (), own, problem=str(error))
+    fours = sorted(learned.of_order(4).items(), key=lambda item: -abs(item[1]))[:LARGEST_FOURS]
+    return Interactions(
+        nearest_coupling=Estimate(learned.nearest, math.nan),
+        pairs=tuple(Pair(tuple(r), value) for r, value in learned.pairs.items()),
+        fours=tuple(Four(tuple(tuple(x) for x in places), value) for places, value in fours),
+        own=own,
+        temperature=1 / learned.nearest if learned.nearest > 0 else None,
+        field=sum(learned.of_order(1).values()),
+    )
+
+
+def _own_chains(machine: SymmetricRBM, held_out: Dataset, seed: int) -> OwnChains:
+    """Averages over chains of the machine that start at held-out configurations."""
+    if held_out.lattice is None or held_out.temperature is None:
+        return OwnChains()
+    rows = np.arange(OWN_CHAINS) * len(held_out) // OWN_CHAINS
+    chains = machine.gibbs(held_out.select(rows).spins(), OWN_STEPS, seed)
+    generated = Dataset.from_spins(chains, held_out.lattice, held_out.temperature)
+    return OwnChains(OWN_CHAINS, OWN_STEPS, thermal_averages(generated))

@@ -110,27 +110,27 @@ def _start_probability(machine: Machine, p_h: float | None, data: Dataset | None
     if data is not None:
         series = observables.configuration_series(data)
         return observables.magnetization_probability(float(series.abs_magnetization.mean()))
-    known = _training_data(machine).get("mean_abs_magnetization")
-    if known is None:
+    mean_abs_m = _training_data(machine).get("mean_abs_magnetization")
+    if mean_abs_m is None:
         raise InputError(
             "p_h", None, "a probability", "the machine does not know <|m|> of its data: give p_h or data"
         )
-    return observables.magnetization_probability(known)
+    return observables.magnetization_probability(mean_abs_m)
 
 
 def _label(machine: Machine, data: Dataset | None) -> tuple[Lattice | None, float | None]:
     """Lattice and temperature of the training data, or of `data` where the machine knows neither."""
-    known = _training_data(machine)
-    if not known and data is not None:
+    trained_on = _training_data(machine)
+    if not trained_on and data is not None:
         return data.lattice, data.temperature
-    shape = known.get("shape")
-    return Lattice(shape) if shape else None, known.get("temperature")
+    shape = trained_on.get("shape")
+    return Lattice(shape) if shape else None, trained_on.get("temperature")
 
 
 def _training_data(machine: Machine) -> Mapping[str, Any]:
     """What training noted of its data; empty for machines made otherwise."""
-    known = machine.provenance.get("data")
-    return known if isinstance(known, Mapping) else {}
+    stored = machine.provenance.get("data")
+    return stored if isinstance(stored, Mapping) else {}
 
 
 def _with_origin(made: Dataset, start: str, steps: int, seed: int, more: Mapping[str, Any]) -> Dataset:

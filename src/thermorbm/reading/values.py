@@ -7,7 +7,7 @@ and in nats where the name or the docstring says nothing else; an error that is 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from thermorbm.records import other_values
 from thermorbm.stats import Estimate
@@ -49,7 +49,6 @@ class Weights:
     largest_domain: Estimate | None = None
     largest_domain_spread: float | None = None
     file: str | None = None
-    measured: Mapping[str, Estimate] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from thermorbm.errors import FileError, InputError
 from thermorbm.runner import remote
-from thermorbm.runner.cost import Cost, Room, available_memory
 from thermorbm.runner.pool import PATIENCE_SECONDS, Answer, Worker
 from thermorbm.runner.rundir import RunDirectory
-from thermorbm.runner.task import Task
+from thermorbm.runner.task import Cost, Room, Task, available_memory
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -112,19 +111,19 @@ class ClusterWorkers:
         return self
 
     def _meet(self) -> None:
-        """Sees who is there, and whether they can do this study."""
+        """Connects to the workers of the cluster, and checks that they can do the tasks of this study."""
         self._token = mark_of(self._directory)
         self._client.subscribe_topic(self._token, self._hear)
-        found = self._client.run(remote.greet, str(self._directory.path.resolve()), self._token)
-        self._shared = all(answer["sees"] for answer in found.values())
-        for address, answer in found.items():
+        answers = self._client.run(remote.greet, str(self._directory.path.resolve()), self._token)
+        self._shared = all(answer["sees"] for answer in answers.values())
+        for address, answer in answers.items():
             _check_versions(address, answer["versions"])
         self._look()
-        if any(cost.gpus for cost in self._costs.values()) and found and not self.room.gpus:
+        if any(cost.gpus for cost in self._costs.values()) and answers and not self.room.gpus:
             raise InputError("device", "cuda", "cpu", "no worker offers a GPU: dask worker --resources GPU=1")
 
     def __exit__(self, *_: object) -> None:
-        """Lets trainings write checkpoints, and takes those that have to be sent."""
+        """Lets tasks under way write checkpoints, and fetches those that do not lie in the run directory."""
         try:
             self._client.run(remote.stop, self._token)
             end = time.monotonic() + PATIENCE_SECONDS
@@ -155,17 +154,17 @@ class ClusterWorkers:
             self._submit(task)
 
     def answers(self, timeout: float) -> Iterator[Answer]:
-        """What is heard of tasks within `timeout` seconds; returns earlier when there is something."""
+        """What workers report within `timeout` seconds; returns as soon as there is something."""
         try:
             heard = [self._heard.get(timeout=timeout)]
         except queue.Empty:
             return
         while not self._heard.empty():
             heard.append(self._heard.get())
-        for task_id, found in heard:
-            if task_id not in self._given:  # a late sign of life
+        for task_id, sign in heard:
+            if task_id not in self._given:  # progress of a task that has ended in the meantime
                 continue
-            message = found if isinstance(found, dict) else self._taken(task_id, found)
+            message = sign if isinstance(sign, dict) else self._taken(task_id, sign)
             if message["event"] == "unseen":
                 self._shared = False
                 self._submit(self._given[task_id])
@@ -201,13 +200,15 @@ class ClusterWorkers:
 
     def _content(self, name: str) -> Any:
         """The bytes of a file: configurations are sent once and kept there, small files go with the task."""
-        found = remote.read_files(self._directory.path, [name]).get(name, b"")  # empty: told as damaged
+        content = remote.read_files(self._directory.path, [name]).get(
+            name, b""
+        )  # an empty file counts as damaged
         if not name.startswith("cache/") or "checkpoints" in name:
-            return found
+            return content
         if name not in self._sent:
             while len(self._sent) >= MOST_SENT:
                 del self._sent[next(iter(self._sent))]
-            self._sent[name] = self._client.scatter(found, hash=False)
+            self._sent[name] = self._client.scatter(content, hash=False)
         return self._sent[name]
 
     def _taken(self, task_id: str, future: Any) -> dict[str, Any]:
@@ -233,11 +234,11 @@ class ClusterWorkers:
         self._heard.put((task.id, message))
 
     def _hear(self, event: tuple[float, Mapping[str, Any]]) -> None:
-        _, told = event
-        self._heard.put((told["task"], {"event": "progress", "fraction": told["fraction"]}))
+        _, sign = event
+        self._heard.put((sign["task"], {"event": "progress", "fraction": sign["fraction"]}))
 
     def _look(self) -> None:
-        """Workers come and go."""
+        """Counts the workers of the cluster and their GPUs, which may change while the study runs."""
         self._looked = time.monotonic()
         workers = self._client.scheduler_info()["workers"].values()
         self.n_workers = sum(worker["nthreads"] for worker in workers)
@@ -255,7 +256,7 @@ def _trouble(future: Any) -> dict[str, Any]:
     return {"event": "failed", "error": f"on the cluster: {type(error).__name__}: {text}"}
 
 
-def _check_versions(address: str, found: Mapping[str, str]) -> None:
-    problem = remote.difference(found, remote.versions())
+def _check_versions(address: str, versions: Mapping[str, str]) -> None:
+    problem = remote.difference(versions, remote.versions())
     if problem:
         raise FileError(address, problem, "install the same versions everywhere")

@@ -9,14 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from thermorbm.runner.cost import Cost
 from thermorbm.runner.lock import Lock
 from thermorbm.runner.pool import Answer, Workers
 from thermorbm.runner.progress import Clock, Listener, Snapshot, count, stages
 from thermorbm.runner.rundir import RunDirectory
 from thermorbm.runner.schedule import Schedule
 from thermorbm.runner.store import is_done
-from thermorbm.runner.task import Task
+from thermorbm.runner.task import Cost, Task
 from thermorbm.storage import write_json
 
 # A task is tried so often when its worker is killed, and a damaged result made again so often.
@@ -65,7 +64,7 @@ class Executor:
             with workers as pool:
                 while self._schedule.is_open:  # also while a cluster has no workers yet
                     self._fill(pool)
-                    self._say_if_nobody_works(pool)
+                    self._note_missing_workers(pool)
                     for answer in pool.answers(TURN_SECONDS):
                         self._take(answer)
                     self._tell()
@@ -87,8 +86,8 @@ class Executor:
             self._attempts[task_id] += 1
             pool.give(self._tasks[task_id])
 
-    def _say_if_nobody_works(self, pool: Workers) -> None:
-        """Workers of a cluster come and go."""
+    def _note_missing_workers(self, pool: Workers) -> None:
+        """Says once that the run waits, when a cluster has no workers (yet)."""
         if not pool.n_workers and not self._waited:
             self._waited = True
             self._listener.note("waiting for workers")
@@ -156,7 +155,7 @@ class Executor:
         return Snapshot(count(states), stages(states, self._tasks), self._clock.running(), eta)
 
     def _write_state(self) -> None:
-        """For `status`; it is told by the files what is done, and by this what is under way."""
+        """Writes what is under way, for `status`, which sees from the result files what is done."""
         self._state_written = time.monotonic()
         snapshot = self._snapshot()
         last = next(reversed(self._failed.items()), None)

@@ -1,4 +1,4 @@
-"""One runner per directory: a lock that says who holds it and that a killed runner cannot leave behind."""
+"""One runner per directory: a lock that names its holder, and that a killed runner cannot leave behind."""
 
 from __future__ import annotations
 
@@ -56,35 +56,35 @@ def locked(path: Path, patience: float = PATIENCE_SECONDS) -> Iterator[Lock]:
 
 
 def owner(path: Path) -> dict[str, Any] | None:
-    """Who holds the lock: {"pid": ..., "host": ...}; None if nobody does."""
+    """The process that holds the lock, {"pid": ..., "host": ...}; None if none does."""
     try:
         with open(path, "r+") as file:
-            found = _read(file)
-            return found if found and _is_held(file, path, found) else None
+            holder = _read(file)
+            return holder if holder and _is_held(file, path, holder) else None
     except OSError:
         return None
 
 
 def _acquire(file: IO[str], path: Path, patience: float) -> None:
     end = time.monotonic() + patience
-    while _is_held(file, path, found := _read(file)):
+    while _is_held(file, path, holder := _read(file)):
         if time.monotonic() > end:
-            who = f"pid {found['pid']} on {found['host']}" if found else "another process"
+            who = f"pid {holder['pid']} on {holder['host']}" if holder else "another process"
             remedy = f"wait for it or stop it; if it is gone for certain, remove {path}"
             raise FileError(path.parent, f"is in use by another runner, {who}", remedy)
-        time.sleep(PAUSE_SECONDS)  # somebody may only be looking
+        time.sleep(PAUSE_SECONDS)  # another process may hold it for a moment, to see whose it is
 
 
-def _is_held(file: IO[str], path: Path, found: dict[str, Any] | None) -> bool:
+def _is_held(file: IO[str], path: Path, holder: dict[str, Any] | None) -> bool:
     """Whether another process holds it; if not, this one does from now on, until the file is closed."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
     except OSError:  # a file system without locks: the pid has to tell
-        if found and found["host"] == socket.gethostname():
-            return _is_alive(found["pid"])
-    if found is None or found["host"] == socket.gethostname():
+        if holder and holder["host"] == socket.gethostname():
+            return _is_alive(holder["pid"])
+    if holder is None or holder["host"] == socket.gethostname():
         return False
     return abs(_age(path)) < SILENCE_SECONDS  # a lock of the future: the clock was set back since
 
@@ -112,9 +112,9 @@ def _is_alive(pid: int) -> bool:
 def _read(file: IO[str]) -> dict[str, Any] | None:
     file.seek(0)
     try:
-        found = json.loads(file.read())
-        return {"pid": int(found["pid"]), "host": str(found["host"])}
-    except (ValueError, TypeError, KeyError):  # empty: nobody; cut off: its writer died
+        stored = json.loads(file.read())
+        return {"pid": int(stored["pid"]), "host": str(stored["host"])}
+    except (ValueError, TypeError, KeyError):  # empty: the lock is free; cut off: its writer died
         return None
 
 

@@ -16,10 +16,9 @@ from typing import Any, Protocol
 
 from thermorbm.checks import check_count
 from thermorbm.errors import FileError
-from thermorbm.runner.cost import Room
-from thermorbm.runner.task import Task
+from thermorbm.runner.task import Room, Task
 
-# One thread each, told before any library is loaded; workers together use all cores.
+# Set to 1 before any library is loaded: each worker uses one thread, and workers together use all cores.
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -27,20 +26,20 @@ THREAD_VARIABLES = (
     "NUMBA_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
-# So long a worker may take to write a checkpoint when it is asked to end.
+# How long a worker may take to write a checkpoint when it is asked to end.
 PATIENCE_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a worker said about its task; {"event": "died", "how": ...} stands for its death."""
+    """What a worker reports of its task; {"event": "died", "how": ...} if its process has ended."""
 
     task_id: str
     message: dict[str, Any]
 
 
 class Workers(Protocol):
-    """Those who do tasks, here or elsewhere. room: what they have together."""
+    """Processes that do tasks, here or on a cluster. room: memory and GPUs that they have together."""
 
     @property
     def n_workers(self) -> int: ...
@@ -108,7 +107,7 @@ class Worker:
 
 
 def wanted_workers(n_workers: int | None) -> int:
-    """So many processes as asked for, or one for each core that this one may use."""
+    """The number of processes that is asked for, or one for each core that this process may use."""
     if n_workers is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     check_count("workers", n_workers)
@@ -152,7 +151,7 @@ class Pool:
         next(worker for worker in self._workers if worker.task_id is None).give(task)
 
     def answers(self, timeout: float) -> Iterator[Answer]:
-        """What the workers say within `timeout` seconds; returns earlier when one has spoken."""
+        """What workers report within `timeout` seconds; returns as soon as there is something."""
         for key, _ in self._selector.select(timeout):
             worker: Worker = key.data
             messages = worker.read()

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from thermorbm.errors import FileError
-from thermorbm.runner.cost import Cost
 from thermorbm.runner.lock import owner
 from thermorbm.runner.rundir import RunDirectory, read_plan, shard_owners
 from thermorbm.runner.store import damage
-from thermorbm.runner.task import Task
+from thermorbm.runner.task import Cost, Task
 from thermorbm.storage import read_json
 
 STATES = ("done", "running", "pending", "failed", "skipped")
@@ -21,7 +20,7 @@ STATES = ("done", "running", "pending", "failed", "skipped")
 
 @dataclass(frozen=True)
 class Running:
-    """A task under way. fraction: of it that is done, 0 where the task does not tell."""
+    """A task under way. fraction: of it that is done, 0 where the task does not report it."""
 
     name: str
     seconds: float
@@ -30,7 +29,7 @@ class Running:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """counts: tasks by state. stages: kind -> (done, all). eta: seconds left, None before one can tell."""
+    """counts: tasks by state. stages: kind -> (done, all). eta: seconds left, None before it is estimated."""
 
     counts: Mapping[str, int]
     stages: Mapping[str, tuple[int, int]]
@@ -39,7 +38,7 @@ class Snapshot:
 
 
 class Listener(Protocol):
-    """Who is told about a run."""
+    """What shows a run to the user: it is called with notes and with how far the run is."""
 
     def note(self, text: str) -> None:
         """One line that the user should see."""
@@ -88,9 +87,9 @@ class Clock:
 
     def _expected(self, task_id: str) -> float:
         kind = self.tasks[task_id].kind
-        known = kind if kind in self._measured else None
-        measured = self._measured[kind] if known else sum(self._measured.values())
-        estimated = self._estimated[kind] if known else sum(self._estimated.values())
+        measured_kind = kind if kind in self._measured else None
+        measured = self._measured[kind] if measured_kind else sum(self._measured.values())
+        estimated = self._estimated[kind] if measured_kind else sum(self._estimated.values())
         return self.costs[task_id].seconds * measured / estimated
 
     def _left(self, task_id: str, elapsed: float) -> float:
@@ -102,25 +101,25 @@ class Clock:
 
 def count(states: Mapping[str, str]) -> dict[str, int]:
     """Number of tasks in every state."""
-    found = list(states.values())
-    return {state: found.count(state) for state in STATES}
+    all_states = list(states.values())
+    return {state: all_states.count(state) for state in STATES}
 
 
 def stages(states: Mapping[str, str], tasks: Mapping[str, Task]) -> dict[str, tuple[int, int]]:
     """Done and all tasks of every kind."""
-    found: dict[str, tuple[int, int]] = {}
+    counts: dict[str, tuple[int, int]] = {}
     for task_id, state in states.items():
-        done, total = found.get(tasks[task_id].kind, (0, 0))
-        found[tasks[task_id].kind] = done + (state == "done"), total + 1
-    return found
+        done, total = counts.get(tasks[task_id].kind, (0, 0))
+        counts[tasks[task_id].kind] = done + (state == "done"), total + 1
+    return counts
 
 
 @dataclass(frozen=True)
 class Status:
-    """counts: tasks by state. stages: kind -> [done, all]. runner: pid and host of who is at it, or None.
+    """counts: tasks by state. stages: kind -> [done, all]. runner: pid and host of the runner, or None.
 
     shards: the same of every shard at work, by its name. running: the tasks under way. eta_seconds: None when
-    nobody is at it, or before one can tell. failed: id of task -> error. last_error: of the last run.
+    no runner works, or before it can be estimated. failed: id of task -> error. last_error: of the last run.
     """
 
     study: str
@@ -149,8 +148,8 @@ def read_status(directory: RunDirectory) -> Status:
     under_way = {task["name"] for task in running}
     states |= {
         task_id: "running"
-        for task_id, known in states.items()
-        if known == "pending" and task_id.rsplit("-", 1)[0] in under_way
+        for task_id, state in states.items()
+        if state == "pending" and task_id.rsplit("-", 1)[0] in under_way
     }
     return Status(
         read_json(directory.path / "run.json")["study"],
@@ -173,8 +172,8 @@ def _read_state(path: Path) -> dict[str, Any]:
 
 
 def _failures(directory: RunDirectory, task_ids: list[str]) -> dict[str, str]:
-    found = {}
+    failures = {}
     for task_id in task_ids:
         if directory.failure(task_id).exists():
-            found[task_id] = str(read_json(directory.failure(task_id)).get("error"))
-    return found
+            failures[task_id] = str(read_json(directory.failure(task_id)).get("error"))
+    return failures

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from thermorbm.errors import FileError
-from thermorbm.runner.cost import Cost, Room, available_memory, worker_memory
 from thermorbm.runner.executor import Executor, Outcome
 from thermorbm.runner.lock import Lock, locked
 from thermorbm.runner.pool import Pool, Workers, wanted_workers
@@ -25,7 +24,7 @@ from thermorbm.runner.rundir import (
 from thermorbm.runner.schedule import needed, ordered
 from thermorbm.runner.shards import Shard, share
 from thermorbm.runner.store import damage, is_done
-from thermorbm.runner.task import LAST, Task
+from thermorbm.runner.task import LAST, Cost, Room, Task, available_memory, worker_memory
 
 # Shards that begin together prepare the directory one after the other.
 SHARD_PATIENCE_SECONDS = 120.0
@@ -126,27 +125,27 @@ def _join(
 ) -> Results | None:
     """If no share is left to do: does the rest and collects; else None."""
     with locked(directory.lock, SHARD_PATIENCE_SECONDS) as lock:
-        hopeless = _hopeless(work.tasks, directory)
+        out_of_reach = _out_of_reach(work.tasks, directory)
         left = [
             task_id
             for task_id, task in work.tasks.items()
-            if task.sharing != LAST and task_id not in hopeless and damage(directory, task) is not None
+            if task.sharing != LAST and task_id not in out_of_reach and damage(directory, task) is not None
         ]
         if left:
             return None
-        todo = survey(work.tasks, directory, listener) - hopeless
+        todo = survey(work.tasks, directory, listener) - out_of_reach
         _execute(work, todo, _Place(directory, lock, listener, make))
         return work.collect(directory)
 
 
-def _hopeless(tasks: Mapping[str, Task], directory: RunDirectory) -> set[str]:
-    """Tasks that failed, and those that need them."""
-    hopeless: set[str] = set()
+def _out_of_reach(tasks: Mapping[str, Task], directory: RunDirectory) -> set[str]:
+    """Tasks that failed, and those that need their results."""
+    out_of_reach: set[str] = set()
     for task_id in ordered(tasks):
         is_failed = directory.failure(task_id).exists() and not is_done(directory, tasks[task_id])
-        if is_failed or not hopeless.isdisjoint(tasks[task_id].inputs):
-            hopeless.add(task_id)
-    return hopeless
+        if is_failed or not out_of_reach.isdisjoint(tasks[task_id].inputs):
+            out_of_reach.add(task_id)
+    return out_of_reach
 
 
 def _refuse_beside_shards(directory: RunDirectory) -> None:
@@ -156,7 +155,7 @@ def _refuse_beside_shards(directory: RunDirectory) -> None:
 
 
 def survey(tasks: Mapping[str, Task], directory: RunDirectory, listener: Listener) -> set[str]:
-    """Tasks to run; damaged results are removed, and the listener is told so."""
+    """The tasks that have to run. Damaged results are removed, with a note to the listener."""
     good = set()
     for task_id, task in tasks.items():
         problem = damage(directory, task)
@@ -178,7 +177,7 @@ def survey(tasks: Mapping[str, Task], directory: RunDirectory, listener: Listene
 
 @dataclass(frozen=True)
 class _Place:
-    """Where tasks are done, who does them, and who is told. state: for `status`, state.json unless given."""
+    """Where tasks are done, by which workers, and what shows the run. state: a file for `status`."""
 
     directory: RunDirectory
     lock: Lock

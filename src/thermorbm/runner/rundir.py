@@ -70,12 +70,14 @@ def open_run(path: Path, study: str) -> RunDirectory:
     directory = RunDirectory(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
-        known = _identity(directory)
-        if known is None and any(path.iterdir()):
+        owner_study = _identity(directory)
+        if owner_study is None and any(path.iterdir()):
             raise FileError(path, "is not empty and not a run directory", "name another with --out")
-        if known not in (None, study):
-            raise FileError(path, f"holds the study {known!r}, not {study!r}", "name another with --out")
-        if known is None:
+        if owner_study not in (None, study):
+            raise FileError(
+                path, f"holds the study {owner_study!r}, not {study!r}", "name another with --out"
+            )
+        if owner_study is None:
             write_json(path / "run.json", {"format": FORMAT, "study": study})
     except FileError:
         raise
@@ -99,10 +101,10 @@ def _identity(directory: RunDirectory) -> str | None:
     file = directory.path / "run.json"
     if not file.exists():
         return None
-    found = read_json(file)
-    if found.get("format") != FORMAT or not isinstance(found.get("study"), str):
-        raise FileError(file, f"has format {found.get('format')!r}, this program reads {FORMAT}")
-    return str(found["study"])
+    stored = read_json(file)
+    if stored.get("format") != FORMAT or not isinstance(stored.get("study"), str):
+        raise FileError(file, f"has format {stored.get('format')!r}, this program reads {FORMAT}")
+    return str(stored["study"])
 
 
 def prepare(directory: RunDirectory, toml: str, tasks: Iterable[Task]) -> None:
@@ -155,5 +157,5 @@ def read_plan(directory: RunDirectory) -> dict[str, Task]:
 
 def shard_owners(directory: RunDirectory) -> dict[str, dict[str, Any]]:
     """Who is at work on which shard: "3-of-16" -> pid and host."""
-    found = {path.stem: owner(path) for path in sorted((directory.path / "shards").glob("*.lock"))}
-    return {name: who for name, who in found.items() if who is not None}
+    owners = {path.stem: owner(path) for path in sorted((directory.path / "shards").glob("*.lock"))}
+    return {name: who for name, who in owners.items() if who is not None}

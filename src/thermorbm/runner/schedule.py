@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from graphlib import TopologicalSorter
 
-from thermorbm.runner.cost import Cost, Room
-from thermorbm.runner.task import Task
+from thermorbm.runner.task import Cost, Room, Task
 
 
 def needed(tasks: Mapping[str, Task], good: Iterable[str], has_large: Iterable[str]) -> set[str]:

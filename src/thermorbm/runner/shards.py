@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from thermorbm.errors import InputError
-from thermorbm.runner.cost import Cost
-from thermorbm.runner.task import ANCHOR, LAST, REPEATED, Task
+from thermorbm.runner.task import ANCHOR, LAST, REPEATED, Cost, Task
 
 MOST_SHARDS = 10_000
 
@@ -36,10 +35,10 @@ class Shard:
     @classmethod
     def parse(cls, text: str) -> Shard:
         """From "3/16"."""
-        found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
-        if found is None:
+        match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
+        if match is None:
             raise InputError("shard", text, "like 3/16: number and count")
-        return cls(int(found[1]), int(found[2]))
+        return cls(int(match[1]), int(match[2]))
 
 
 def share(shard: Shard, tasks: Mapping[str, Task], costs: Mapping[str, Cost]) -> set[str]:
@@ -77,7 +76,7 @@ def _pieces(tasks: Mapping[str, Task]) -> list[set[str]]:
 
 
 def _needs(task: Task, tasks: Mapping[str, Task]) -> set[str]:
-    found: set[str] = set()
+    needs: set[str] = set()
     for item in task.inputs:
-        found |= {item, *_needs(tasks[item], tasks)}
-    return found
+        needs |= {item, *_needs(tasks[item], tasks)}
+    return needs

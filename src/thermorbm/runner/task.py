@@ -1,10 +1,11 @@
-"""Tasks and steps: a step is a kind of work, a task is one piece of it, named by all that determines it."""
+"""Steps, tasks and costs: a step is a kind of work, a task is a piece of it, named by what determines it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from thermorbm.runner.store import Product, Store
 
 HASH_LENGTH = 16
+BASE_MEMORY = 400 << 20  # an interpreter with torch, numba and scipy
 
 # How the shards of a batch array divide tasks, see `shards`.
 WITH_ANCHOR = "with anchor"  # done by the shard that does the anchor it needs, or alone
@@ -126,3 +128,42 @@ def derived_seed(seed: int, *names: object) -> int:
     digest = hashlib.sha256("\0".join(str(name) for name in names).encode()).digest()
     key = tuple(int(word) for word in np.frombuffer(digest, "<u4"))
     return int(SeedSequence(seed, spawn_key=key).generate_state(1, np.uint64)[0] >> 1)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a task takes: seconds on one core, or with one GPU, and memory in bytes."""
+
+    seconds: float
+    memory: int
+    gpus: int = 0
+
+
+@dataclass(frozen=True)
+class Room:
+    """What tasks may use together: memory in bytes, and a number of GPUs."""
+
+    memory: int
+    gpus: int = 0
+
+    def without(self, cost: Cost) -> Room:
+        return Room(self.memory - cost.memory, self.gpus - cost.gpus)
+
+    def holds(self, cost: Cost) -> bool:
+        return cost.memory <= self.memory and cost.gpus <= self.gpus
+
+
+def available_memory() -> int:
+    """Bytes that the workers may use together: most of what is free now."""
+    try:
+        with open("/proc/meminfo") as file:
+            fields = dict(line.split(":", 1) for line in file)
+        return int(0.8 * 1024 * int(fields["MemAvailable"].split()[0]))
+    except (OSError, KeyError, ValueError):
+        return int(0.5 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+
+
+def worker_memory(costs: Iterable[Cost], n_workers: int) -> int:
+    """Bytes that one worker may use: its part of what is free, or twice what its tasks should need."""
+    largest = max((cost.memory for cost in costs), default=BASE_MEMORY)
+    return max(available_memory() // n_workers, 2 * largest)

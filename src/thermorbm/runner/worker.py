@@ -83,7 +83,7 @@ def _limit_memory(size: int | None) -> None:
 
 
 def _listen(orders: queue.Queue[Message]) -> None:
-    """Takes orders until the input is closed: then there is nobody to work for."""
+    """Takes orders until the input is closed, which means that the runner has ended; then ends at once."""
     for line in sys.stdin:
         orders.put(json.loads(line))
     os._exit(0)
@@ -107,8 +107,8 @@ def _answer(path: Path, order: Mapping[str, Any], send: Send) -> Message:
         text = " ".join(str(error).split()) or type(error).__name__
         if "allocate memory" in text:  # torch's way to say it
             return {"event": "failed", "error": _no_memory()}
-        known = type(error).__module__.startswith("thermorbm")
-        return {"event": "failed", "error": text if known else f"{type(error).__name__}: {text}"}
+        is_ours = type(error).__module__.startswith("thermorbm")
+        return {"event": "failed", "error": text if is_ours else f"{type(error).__name__}: {text}"}
 
 
 def _no_memory() -> str:

@@ -84,8 +84,8 @@ def _read(directory: RunDirectory, task_id: str) -> Reduced | None:
 
 
 def _study(study: Study) -> Values:
-    known = {"name": study.name, "title": study.title, "seed": study.seed, "precision": study.precision}
-    return {**known, "control": asdict(study.control)}
+    named = {"name": study.name, "title": study.title, "seed": study.seed, "precision": study.precision}
+    return {**named, "control": asdict(study.control)}
 
 
 def _family(family: Family) -> Values:
@@ -150,8 +150,8 @@ def _tasks(tasks: Mapping[str, Task], results: Mapping[str, Reduced], directory:
         for task_id in tasks
         if task_id not in results and directory.failure(task_id).exists()
     ]
-    known = {item["task"] for item in failed} | set(results)
-    missing = [task_id for task_id in tasks if task_id not in known]
+    accounted = {item["task"] for item in failed} | set(results)
+    missing = [task_id for task_id in tasks if task_id not in accounted]
     return {"total": len(tasks), "done": len(results), "failed": failed, "missing": missing}
 
 
@@ -242,8 +242,8 @@ def _estimate(quantity: Quantity, row: Observation) -> Estimate | None:
 
 def _mean(estimates: Sequence[Estimate | None]) -> Estimate | None:
     """Mean of independent estimates; None if one is not known."""
-    known = [item for item in estimates if item is not None]
-    if not known or len(known) < len(estimates):
+    given = [item for item in estimates if item is not None]
+    if not given or len(given) < len(estimates):
         return None
-    error = math.sqrt(sum(item.error**2 for item in known)) / len(known)
-    return Estimate(sum(item.value for item in known) / len(known), error)
+    error = math.sqrt(sum(item.error**2 for item in given)) / len(given)
+    return Estimate(sum(item.value for item in given) / len(given), error)

@@ -55,8 +55,8 @@ def can_integrate(hamiltonian: str, shape: Sequence[int] | None, n_points: int) 
 def _hot_end(lattice: Lattice, hottest: float) -> HotEnd:
     if lattice.dimension == 3 and hottest >= SERIES_FROM:
         temperature = 1.1 * hottest
-        known = exact.cubic_series(temperature)
-        return exact_hot_end(temperature, known.energy, known.heat_capacity, known.entropy)
+        series = exact.cubic_series(temperature)
+        return exact_hot_end(temperature, series.energy, series.heat_capacity, series.entropy)
     return infinite_temperature(lattice.dimension)
 
 

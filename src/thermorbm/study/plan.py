@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from thermorbm.errors import InputError
 from thermorbm.exact import TC_2D, TC_3D
 from thermorbm.lattice import n_point_symmetries
+from thermorbm.reading import default_held_out
 from thermorbm.runner.task import Task, derived_seed
 from thermorbm.study.quantities import registry_digest
 from thermorbm.study.spec import Extrapolation, Family, Sector, Study, Variant
@@ -117,7 +118,9 @@ class FamilyPlanner:
         parameters: dict[str, Any] = {"shape": self._shape, "seed": self._seed("data", repr(value), sector)}
         if family.data:
             return self._imported(value, name, labels, {**parameters, "value": value})
-        n_held_out = min(5000, max(2, family.samples // 10)) if family.held_out is None else family.held_out
+        n_held_out = family.held_out
+        if n_held_out is None:
+            n_held_out = max(2, default_held_out(family.samples))
         parameters |= {
             "temperature": value,
             "samples": family.samples,

@@ -37,7 +37,7 @@ class Quantity:
 
     name: in `results.json` and tables. tex: its symbol, text with formulas between dollar signs. text: the
     same for the terminal. source: the record of `results` that has it. place: where in it, names joined by
-    dots; by default where `measure` puts it, "thermal.NAME" of data and "measured.NAME" of machines.
+    dots; by default where `measure` puts it, "thermal.NAME" of `Data` and "measured.NAME" of `Observation`.
     is_total: the record has the sum over all spins, which is divided by their number. over_n: the symbol is
     that of a total, so that axes say "/N". unit: of the value. of: what the table of T_c says behind the
     symbol, such as "of the data".

@@ -247,14 +247,14 @@ class Extrapolation:
         if not 0 < self.nu < math.inf:
             raise InputError("nu", self.nu, "a number > 0", "1 for the square lattice")
 
-    def check(self, known: Mapping[str, Family]) -> None:
+    def check(self, by_name: Mapping[str, Family]) -> None:
         """Refuses families that do not belong together."""
         for name in self.families:
-            check_member("families", name, tuple(known))
-            side = set(known[name].shape or ())
-            if len(side) != 1 or "critical" not in known[name].parts:
+            check_member("families", name, tuple(by_name))
+            side = set(by_name[name].shape or ())
+            if len(side) != 1 or "critical" not in by_name[name].parts:
                 raise InputError("families", name, "cubic lattices, with the part 'critical'")
-        chosen = [known[name] for name in self.families]
+        chosen = [by_name[name] for name in self.families]
         if len({len(family.shape or ()) for family in chosen}) > 1:
             raise InputError("families", list(self.families), "lattices of one dimension")
         check_distinct("sides", [(family.shape or (0,))[0] for family in chosen])

@@ -40,15 +40,15 @@ def builtin_studies() -> dict[str, Path]:
 
 def find_study(name: str) -> Path:
     """The TOML file of a built-in study, or the one at that path; a name that ends in .toml is a path."""
-    known = builtin_studies()
-    if name in known:
-        return known[name]
+    studies = builtin_studies()
+    if name in studies:
+        return studies[name]
     path = Path(name)
     if path.suffix == ".toml" or path.is_file():
         return path
     if path.is_dir():
         raise InputError("study", name, "a built-in study or a TOML file", "this is a directory")
-    raise unknown_name("study", name, [*known, "FILE.toml"])
+    raise unknown_name("study", name, [*studies, "FILE.toml"])
 
 
 def load_study(path: str | Path) -> Study:

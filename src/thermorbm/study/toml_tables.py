@@ -1,4 +1,4 @@
-"""Tables of a TOML file, read key by key; a key that nobody asked for is an error."""
+"""Tables of a TOML file, read key by key; a key that no reader has asked for is an error."""
 
 from __future__ import annotations
 

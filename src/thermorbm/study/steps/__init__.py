@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from thermorbm.runner.cost import Cost
-from thermorbm.runner.task import Task
+from thermorbm.runner.task import Cost, Task
 from thermorbm.study.steps import (
     bracket,
     energies,

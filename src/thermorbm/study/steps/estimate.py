@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from thermorbm.runner.cost import BASE_MEMORY, Cost
 from thermorbm.runner.store import Product, Reduced, Store
-from thermorbm.runner.task import LAST, Note, Progress, Task
+from thermorbm.runner.task import BASE_MEMORY, LAST, Cost, Note, Progress, Task
 from thermorbm.study.steps.step import Rows, StudyStep
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from thermorbm.records import as_plain
-from thermorbm.runner.cost import Cost
 from thermorbm.runner.store import Product, Reduced, Store
-from thermorbm.runner.task import Note, Progress, Task
+from thermorbm.runner.task import Cost, Note, Progress, Task
 from thermorbm.study.steps.step import (
     MachinePlace,
     Rows,
@@ -21,7 +20,7 @@ from thermorbm.study.steps.step import (
 
 def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
     from thermorbm.model import SymmetricRBM
-    from thermorbm.reading.interactions import interactions
+    from thermorbm.reading.machine import interactions
 
     machine, data = read_machine(store, task.inputs[0]), read_dataset(store, task.inputs[1])
     assert isinstance(machine, SymmetricRBM)

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from thermorbm.records import as_plain
-from thermorbm.runner.cost import BASE_MEMORY, Cost
 from thermorbm.runner.store import Product, Reduced, Store
-from thermorbm.runner.task import Note, Progress, Task
+from thermorbm.runner.task import BASE_MEMORY, Cost, Note, Progress, Task
 from thermorbm.study.quantities import measured_names, measured_values
 from thermorbm.study.results import Observation
 from thermorbm.study.steps.step import (

@@ -8,9 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from thermorbm.exact import TC_2D, TC_3D
-from thermorbm.runner.cost import BASE_MEMORY, Cost
 from thermorbm.runner.store import Product, Reduced, Store
-from thermorbm.runner.task import REPEATED, Note, Progress, Task
+from thermorbm.runner.task import BASE_MEMORY, REPEATED, Cost, Note, Progress, Task
 from thermorbm.study.steps.step import Rows, StudyStep
 
 if TYPE_CHECKING:

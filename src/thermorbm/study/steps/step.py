@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from thermorbm.runner.cost import BASE_MEMORY, Cost
-from thermorbm.runner.task import Step, Task, derived_seed
+from thermorbm.runner.task import BASE_MEMORY, Cost, Step, Task, derived_seed
 
 if TYPE_CHECKING:
     from thermorbm.dataset import Dataset

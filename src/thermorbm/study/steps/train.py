@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thermorbm.errors import FileError
-from thermorbm.runner.cost import BASE_MEMORY, Cost
 from thermorbm.runner.store import Product, Reduced, Store
-from thermorbm.runner.task import ANCHOR, Note, Progress, Task
+from thermorbm.runner.task import ANCHOR, BASE_MEMORY, Cost, Note, Progress, Task
 from thermorbm.study.steps.step import FLOPS_PER_SECOND, Rows, StudyStep, data_size, read_dataset, split
 
 if TYPE_CHECKING:

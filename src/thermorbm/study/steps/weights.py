@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from thermorbm.records import as_plain
-from thermorbm.runner.cost import BASE_MEMORY, Cost
 from thermorbm.runner.store import Product, Reduced, Store
-from thermorbm.runner.task import Note, Progress, Task
+from thermorbm.runner.task import BASE_MEMORY, Cost, Note, Progress, Task
 from thermorbm.study.steps.step import MachinePlace, Rows, StudyStep, data_size, read_machine
 
 
