@@ -49,7 +49,7 @@ LIKELIHOOD = "pseudo_likelihood_per_spin"
 NO_LIKELIHOOD = "pseudo-likelihoods were not computed"
 NO_COMMON = "no temperature is common to both kinds of machines"
 NO_ENTROPY = "the entropy is not known at these temperatures"
-Curve = dict[float, float]
+ByValue = dict[float, float]
 
 
 def draw_entropies(run: Run) -> list[Chart]:
@@ -198,7 +198,7 @@ def _bracket_note(family: FamilyView) -> Cell:
     return note if family.results.is_ising else note + " There is no lower edge without a Hamiltonian."
 
 
-def likelihoods(family: FamilyView, role: str = "main") -> dict[int, Curve]:
+def likelihoods(family: FamilyView, role: str = "main") -> dict[int, ByValue]:
     """L~ per spin over the control parameter for each number of hidden units."""
     items = family.results.indicators_of(role)
     if not items:
@@ -209,7 +209,7 @@ def likelihoods(family: FamilyView, role: str = "main") -> dict[int, Curve]:
     return curves
 
 
-def common_values(*curves: Curve, reason: str) -> list[float]:
+def common_values(*curves: ByValue, reason: str) -> list[float]:
     """Machine of the control parameter at which all curves have a point; Missing if there are none."""
     return need(sorted(set.intersection(*(set(curve) for curve in curves))) or None, reason)
 
