@@ -64,7 +64,7 @@ def test_one_process_serves_many_files_and_survives_bad_ones(path, tmp_path):
 def test_a_crash_of_the_library_is_an_error_in_one_line(path):
     with pytest.raises(FileError, match=r"cannot be read as HDF5: the library crashed on it \(SIGSEGV\)"):  # noqa: SIM117, PT012
         with foreign_arrays(path) as arrays:
-            server = arrays["flags"].reader._process.pid
+            server = arrays["flags"].reader._child.process.pid
             (served,) = map(int, _children(server))
             os.kill(served, signal.SIGSEGV)
             arrays["flags"][:]
@@ -82,10 +82,10 @@ def test_a_library_that_does_not_come_back_is_given_up(path, monkeypatch):
         pass
     reader = Reader._idle
     monkeypatch.setattr(foreign, "PATIENCE_SECONDS", 0.2)
-    os.kill(reader._process.pid, signal.SIGSTOP)
+    os.kill(reader._child.process.pid, signal.SIGSTOP)
     with pytest.raises(FileError, match="does not come back"), foreign_arrays(path):
         pass
-    assert reader._process.returncode == -signal.SIGKILL
+    assert reader._child.process.returncode == -signal.SIGKILL
     monkeypatch.undo()
     with foreign_arrays(path) as arrays:
         assert len(arrays) == 4

@@ -9,7 +9,7 @@ import re
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os.path import relpath
 from pathlib import Path
 
@@ -28,9 +28,10 @@ from reproduction_tables import (
     timings,
 )
 
-from thermorbm.report.critical import table_2
+from thermorbm.records import as_plain
 from thermorbm.report.labels import short, with_error
-from thermorbm.report.run import look, observation
+from thermorbm.report.sections import SECTIONS
+from thermorbm.report.sections.critical import table_2
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reproduction.md"
@@ -38,12 +39,23 @@ DENSE = ("main", "all-T")
 UNKNOWN = "not measured"
 
 
+def check_words(words: dict) -> None:
+    """Ends with a message if a claim of the report belongs to a part that has no words."""
+    parts = {item["id"] for item in words["part"]}
+    claims = [claim for section in SECTIONS for claim in section.claims]
+    silent = [f"{claim.part} ({claim.id})" for claim in claims if claim.part not in parts]
+    unknown = {item["claim"] for item in words.get("deviation", [])} - {claim.id for claim in claims}
+    if silent or unknown:
+        sys.exit(f"tools/reproduction.toml: no part for {silent}; no claim for deviations {sorted(unknown)}")
+
+
 def page(study: Study, plus: Study | None, words: dict, place: Path) -> str:
     """The whole page. place: where it will lie, for links to figures."""
     parts = [
         head(study, plus, place),
         "## At a glance\n\n" + glance(study),
-        "## Table 2 side by side\n\n" + markdown(table_2(study.run)),
+        "## Table 2 side by side\n\n"
+        + ("\n\n".join(map(markdown, table_2(study.run))) or "Nothing to compare."),
         "## Figures, tables and claims\n\n" + tally(study),
         *(part(study, item, place) for item in words["part"]),
         "## Deviations\n\n" + deviations(study, words.get("deviation", [])),
@@ -77,7 +89,7 @@ def head(study: Study, plus: Study | None, place: Path) -> str:
         for name, item in zip(("paper", "paper-plus"), names, strict=False)
     ).replace("../", "")
     return (
-        f"# The paper beside this study\n\n{study.run.study.get('title', '')}\n\n"
+        f"# The paper beside this study\n\n{study.run.results.study.title}\n\n"
         "This page is made from published results alone; its words are in `tools/reproduction.toml`.\n\n"
         f"{commands}\n    python tools/reproduction.py {' '.join(names).replace('../', '')}\n\n"
         f"Results: {', '.join(f'[{name}]({name})' for name in names)}. Numbers in brackets are one standard "
@@ -86,24 +98,24 @@ def head(study: Study, plus: Study | None, place: Path) -> str:
 
 
 def glance(study: Study) -> str:
-    families, tasks = study.results["families"], study.results["tasks"]
+    families, tasks = study.run.results.families, study.run.results.tasks
     dense = [row for row in study.summary if row["group"] in DENSE]
-    certified = [row["certificate"] for family in families for row in family["data"]]
+    certified = [row.certificate for family in families for row in family.data]
     rows = [
-        ["datasets, certified", f"{len(certified)}, {sum(bool(c and c['passed']) for c in certified)}"],
+        ["datasets, certified", f"{len(certified)}, {sum(bool(c and c.passed) for c in certified)}"],
         ["dense machines of the paper's kinds", str(len(dense))],
         ["of them converged by our rule", str(sum(row["converged"] == "True" for row in dense))],
         ["further machines", str(len(study.summary) - len(dense))],
-        ["tasks, done", f"{tasks['total']}, {tasks['done']}"],
-        ["hours of CPU", short(study.results["timings"]["cpu_seconds"] / 3600, 3)],
+        ["tasks, done", f"{tasks.total}, {tasks.done}"],
+        ["hours of CPU", short(study.run.results.timings.cpu_seconds / 3600, 3)],
     ]
     return grid(["", ""], rows)
 
 
 def tally(study: Study) -> str:
     counts = Counter(row["verdict"] for row in study.claims)
-    told = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
-    return f"Claims of the paper, judged family by family by fixed rules: {told}."
+    words = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
+    return f"Claims of the paper, judged family by family by fixed rules: {words}."
 
 
 def part(study: Study, words: dict, place: Path) -> str:
@@ -141,18 +153,18 @@ def deviations(study: Study, words: Sequence[dict]) -> str:
 
 def fill(study: Study, text: str) -> str:
     """Replaces {measured:CLAIM:FAMILY}, {tc:FAMILY:GROUP:SIZE:INDICATOR} and
-    {machine:FAMILY:GROUP:SIZE:VALUE:KEY.KEY} by what was found."""
+    {machine:FAMILY:GROUP:SIZE:VALUE:KEY.KEY} by numbers of the results."""
     finders: dict[str, Callable[..., str]] = {
         "measured": measured,
         "tc": critical_temperature,
         "machine": machine_value,
     }
 
-    def found(match: re.Match[str]) -> str:
+    def find(match: re.Match[str]) -> str:
         kind, *keys = match[1].split(":")
         return finders[kind](study, *keys)
 
-    return re.sub(r"\{([a-z]+:[^{}]+)\}", found, text)
+    return re.sub(r"\{([a-z]+:[^{}]+)\}", find, text)
 
 
 def measured(study: Study, claim: str, family: str) -> str:
@@ -161,23 +173,32 @@ def measured(study: Study, claim: str, family: str) -> str:
 
 
 def critical_temperature(study: Study, family: str, group: str, size: str, indicator: str) -> str:
-    for item in study.results["families"]:
-        for row in item["critical_temperatures"]:
-            place = (item["name"], row["group"], str(row["n_hidden"]), row["indicator"])
-            if place == (family, group, size, indicator) and row["estimate"] is not None:
-                return with_error(row["estimate"]["value"], row["estimate"]["error"])
+    for item in study.run.results.families:
+        for row in item.critical_temperatures:
+            place = (item.name, row.variant, str(row.n_hidden), row.indicator)
+            if place == (family, group, size, indicator) and row.estimate is not None:
+                return with_error(row.estimate.value, row.estimate.error)
     return UNKNOWN
 
 
 def machine_value(study: Study, family: str, group: str, size: str, value: str, keys: str) -> str:
     """One number of a machine's record, or of its "observation" of the data at its own value."""
-    for item in study.results["families"]:
-        for row in item["machines"]:
-            place = (item["name"], row["group"], str(row["n_hidden"]), str(row["value"]))
+    for item in study.run.results.families:
+        for row in item.machines:
+            place = (item.name, row.variant, str(row.n_hidden), str(row.value))
             if place == (family, group, size, value):
-                number = look({**row, "observation": observation(row)}, *keys.split("."))
+                number = follow(
+                    {**as_plain(row), "observation": as_plain(row.observation())}, keys.split(".")
+                )
                 return UNKNOWN if number is None else short(number, 3)
     return UNKNOWN
+
+
+def follow(record: object, names: Sequence[str]) -> float | None:
+    """record[name][name]..., None where a part is not there."""
+    for name in names:
+        record = record.get(name) if isinstance(record, Mapping) else None
+    return record
 
 
 def link(target: Path, place: Path) -> str:
@@ -189,6 +210,7 @@ def main(arguments: Sequence[str], place: Path = PAGE) -> None:
         sys.exit("usage: python tools/reproduction.py results/paper [results/paper-plus]")
     study, *more = (read_study(Path(item)) for item in arguments)
     words = tomllib.loads((ROOT / "tools" / "reproduction.toml").read_text(encoding="utf-8"))
+    check_words(words)
     place.write_text(page(study, more[0] if more else None, words, place), encoding="utf-8")
 
 

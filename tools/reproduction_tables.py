@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from thermorbm.report.extrapolation import best_indicators, extrapolation_tables
-from thermorbm.report.labels import percent, short, with_error
+from thermorbm.report.labels import cell, percent, short, with_error
 from thermorbm.report.run import Run, read_run
-from thermorbm.report.tables import Table
+from thermorbm.report.section import PageTable
+from thermorbm.report.sections.extrapolation import best_indicators, extrapolation_tables
+from thermorbm.study.results import CriticalTemperature, Family
 
 Row = dict[str, str]
 
@@ -25,10 +26,6 @@ class Study:
     run: Run
     claims: list[Row]
     summary: list[Row]
-
-    @property
-    def results(self) -> dict:
-        return self.run.results
 
     def rows(self, family: str, group: str) -> list[Row]:
         return [row for row in self.summary if (row["family"], row["group"]) == (family, group)]
@@ -100,37 +97,29 @@ def _recipe(row: Row) -> list[str]:
 def symmetric(study: Study) -> str:
     """Entropy and temperature that symmetric machines find from configurations alone."""
     rows = []
-    for family in study.results["families"]:
-        known = {row["value"]: row for row in study.rows(family["name"], "symmetric")}
-        for machine in family["machines"]:
-            row = known.get(str(machine["value"])) if machine["group"] == "symmetric" else None
+    for family in study.run.results.families:
+        known = {row["value"]: row for row in study.rows(family.name, "symmetric")}
+        for machine in family.machines:
+            row = known.get(str(machine.value)) if machine.role == "symmetric" else None
             if row is not None:
-                learned = (machine["interactions"] or {}).get("temperature")
+                learned = machine.interactions.temperature if machine.interactions else None
                 names = ("entropy_per_spin", "nll_per_spin", "entropy_upper_per_spin")
-                found = [family["name"], row["value"], *(_value(row, name) for name in names)]
-                rows.append([*found, row["partition_verdict"].split(":")[0], short(learned)])
+                cells = [family.name, row["value"], *(_value(row, name) for name in names)]
+                rows.append([*cells, row["partition_verdict"].split(":")[0], short(learned)])
     columns = ["data", "T", "S/N", "NLL/N", "upper bound of S/N", "ln Z", "T of the learned couplings"]
     return grid(columns, rows) if rows else "No symmetric machine was trained."
 
 
 def configurations(study: Study) -> str:
+    """Energies of the data beside the exact ones of the same lattice."""
     rows = []
-    for family in study.results["families"]:
-        for row in family["data"]:
-            exact, certificate = row["exact"] or {}, row["certificate"] or {}
-            if exact.get("source") == "kaufman" and row["sector"] == "symmetric":
-                energy = row["thermal"]["energy_per_spin"]
-                p = certificate.get("energy_histogram_p")
-                rows.append(
-                    [
-                        family["name"],
-                        f"{row['value']:g}",
-                        with_error(energy["value"], energy["error"]),
-                        f"{exact['energy_per_spin']:.6f}",
-                        short(certificate.get("energy_z"), 2),
-                        "one energy alone" if p is None else short(p, 2),
-                    ]
-                )
+    for family in study.run.results.families:
+        for row in family.balanced_data():
+            if row.exact and row.exact.source == "kaufman" and row.certificate:
+                energy, p = row.thermal["energy_per_spin"], row.certificate.energy_histogram_p
+                exact, z = f"{row.exact.energy_per_spin:.6f}", short(row.certificate.energy_z, 2)
+                words = "one energy alone" if p is None else short(p, 2)
+                rows.append([family.name, f"{row.value:g}", cell(energy), exact, z, words])
     columns = ["data", "T", "E/N sampled", "exact, this lattice", "z", "p of the exact P(E)"]
     return grid(columns, rows) if rows else "No exact results for these lattices."
 
@@ -138,8 +127,8 @@ def configurations(study: Study) -> str:
 def beyond(plus: Study) -> str:
     """T_c on fine grids against its own target, and extrapolated."""
     texts = [markdown(table) for table in extrapolation_tables(plus.run)]
-    texts += [str(best_indicators(item)) for item in plus.results["extrapolations"]]
-    found = [(family["name"], row) for family in plus.results["families"] for row in _estimates(family)]
+    texts += [str(best_indicators(item)) for item in plus.run.results.extrapolations]
+    found = [(family.name, row) for family in plus.run.results.families for row in _estimates(family)]
     columns = ["data", "indicator", "group", "n_h", "T_c", "own target", "off target"]
     best = [
         [*_estimate_cells(name, row), words]
@@ -151,31 +140,31 @@ def beyond(plus: Study) -> str:
     return "\n\n".join([*texts, "Every indicator on every lattice:", table])
 
 
-def _estimates(family: dict) -> list[dict]:
-    rows = [row for row in family["critical_temperatures"] if row["group"] is not None]
-    return [row for row in rows if row["estimate"] is not None and row["problem"] is None]
+def _estimates(family: Family) -> list[CriticalTemperature]:
+    rows = [row for row in family.critical_temperatures if row.variant is not None]
+    return [row for row in rows if row.estimate is not None and row.problem is None]
 
 
-def _best(rows: list[dict]) -> list[tuple[str, dict]]:
+def _best(rows: list[CriticalTemperature]) -> list[tuple[str, CriticalTemperature]]:
     """Of dense and of symmetric machines: the smallest error, and the nearest to its target."""
     found = []
     for kind in ("dense", "symmetric"):
-        some = [row for row in rows if (row["group"] == "symmetric") == (kind == "symmetric")]
+        some = [row for row in rows if (row.role == "symmetric") == (kind == "symmetric")]
         if some:
-            found.append((f"{kind}: smallest error", min(some, key=lambda row: row["estimate"]["error"])))
-            found.append((f"{kind}: nearest", min(some, key=lambda row: abs(row["relative_to_target"]))))
+            found.append((f"{kind}: smallest error", min(some, key=lambda row: row.estimate.error)))
+            found.append((f"{kind}: nearest", min(some, key=lambda row: abs(row.relative_to_target))))
     return found
 
 
-def _estimate_cells(name: str, row: dict) -> list[str]:
+def _estimate_cells(name: str, row: CriticalTemperature) -> list[str]:
     return [
         name,
-        row["indicator"],
-        row["group"],
-        str(row["n_hidden"]),
-        with_error(row["estimate"]["value"], row["estimate"]["error"]),
-        "–" if row["target"] is None else f"{row['target']['value']:.4f}",
-        "–" if row["relative_to_target"] is None else percent(row["relative_to_target"], signed=True),
+        row.indicator,
+        row.variant,
+        str(row.n_hidden),
+        cell(row.estimate),
+        "–" if row.target is None else f"{row.target.value:.4f}",
+        percent(row.relative_to_target, signed=True),
     ]
 
 
@@ -183,13 +172,13 @@ def starts(plus: Study) -> str:
     """L~ and NLL of machines from both starts, means over seeds, beside the entropies they estimate."""
     names = ("pseudo_likelihood_per_spin", "nll_per_spin")
     rows = []
-    for family in plus.results["families"]:
-        groups = {group: plus.rows(family["name"], group) for group in ("main", "local")}
+    for family in plus.run.results.families:
+        groups = {group: plus.rows(family.name, group) for group in ("main", "local")}
         for value in dict.fromkeys(row["value"] for row in groups["local"]):
-            here = {g: [row for row in found if row["value"] == value] for g, found in groups.items()}
+            here = {g: [row for row in some if row["value"] == value] for g, some in groups.items()}
             known = [_mean_of(here["main"], f"entropy{end}") for end in ("_lower_per_spin", "_per_spin")]
             ours = [_mean_of(here[group], name) for name in names for group in groups]
-            rows.append([family["name"], f"{float(value):g}", *known, *ours])
+            rows.append([family.name, f"{float(value):g}", *known, *ours])
     columns = ["data", "T", "S~/N", "S/N", "L~/N, Glorot", "L~/N, local", "NLL/N, Glorot", "NLL/N, local"]
     return grid(columns, rows)
 
@@ -201,27 +190,27 @@ def _mean_of(rows: list[Row], name: str) -> str:
 
 def timings(study: Study) -> str:
     """CPU and wall seconds by kind of task; tasks run beside each other on several cores."""
-    known = study.results["timings"]
+    timings = study.run.results.timings
     wall, count = Counter[str](), Counter[str]()
-    for task_id, timing in known["tasks"].items():
+    for task_id, timing in timings.tasks.items():
         kind = task_id.split("/")[0]
         wall[kind] += timing.get("seconds", 0.0)
         count[kind] += 1
     rows = [
         [kind, str(count[kind]), short(seconds), short(wall[kind])]
-        for kind, seconds in sorted(known["cpu_seconds_by_kind"].items(), key=lambda item: -item[1])
+        for kind, seconds in sorted(timings.cpu_seconds_by_kind.items(), key=lambda item: -item[1])
     ]
-    rows.append(["all", str(sum(count.values())), short(known["cpu_seconds"]), short(sum(wall.values()))])
-    machine = f"{known['processor']}, {known['platform']}, one core per task."
+    rows.append(["all", str(sum(count.values())), short(timings.cpu_seconds), short(sum(wall.values()))])
+    machine = f"{timings.processor}, {timings.platform}, one core per task."
     return machine + "\n\n" + grid(["stage", "tasks", "CPU seconds", "seconds in tasks"], rows)
 
 
 def per_machine(study: Study) -> str:
     """Mean CPU seconds of the families' own machines by kind of task and size."""
-    known = study.results["timings"]["tasks"]
+    known = study.run.results.timings.tasks
     spent: dict[tuple[str, int], list[float]] = {}
-    for family in study.results["families"]:
-        pattern = re.compile(rf"(\w+)/{re.escape(family['name'])}-T[0-9.]+-h([0-9]+)-(?:s[0-9]+-)?[0-9a-f]+")
+    for family in study.run.results.families:
+        pattern = re.compile(rf"(\w+)/{re.escape(family.name)}-T[0-9.]+-h([0-9]+)-(?:s[0-9]+-)?[0-9a-f]+")
         for task_id, timing in known.items():
             if found := pattern.fullmatch(task_id):
                 spent.setdefault((found[1], int(found[2])), []).append(timing["cpu_seconds"])
@@ -238,9 +227,7 @@ def _value(row: Row, name: str) -> str:
     return with_error(float(row[name]), float(row[f"{name}_error"] or 0)) if row[name] else "–"
 
 
-def markdown(table: Table | None) -> str:
-    if table is None:
-        return "Nothing to compare."
+def markdown(table: PageTable) -> str:
     text = grid([str(c) for c in table.columns], [[str(cell) for cell in row] for row in table.rows])
     return "\n\n".join(filter(None, [str(table.caption), text, str(table.note)]))
 

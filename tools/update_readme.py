@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from thermorbm.report.critical import CriticalPoint, critical_points
+from thermorbm.report.critical_points import TcEstimate, tc_estimates
 from thermorbm.report.labels import percent, with_error
 from thermorbm.report.run import read_run
 
@@ -24,23 +24,23 @@ HEAD = "| | indicator | machines | T_c | target | off target | off T_c = ∞ |\n
 
 def table(run) -> str:
     return HEAD + "".join(
-        row(f"{family.name}, {'×'.join(map(str, family.values['shape']))}", point)
+        row(f"{family.name}, {'×'.join(map(str, family.shape))}", item)
         for family in run.families
-        for point in critical_points(family, shown=True)
-        if point.indicator not in LEFT_OUT and point.role != "union-proportions"
+        for item in tc_estimates(family, shown=True)
+        if item.row.indicator not in LEFT_OUT and item.role != "union-proportions"
     )
 
 
-def row(name: str, point: CriticalPoint) -> str:
-    machines = "the data" if point.role == "data" else point.machines.html
-    found = "not found" if point.problem else with_error(point.value, point.error)
+def row(name: str, item: TcEstimate) -> str:
+    machines = "the data" if item.role == "data" else item.machines.html
+    value = "not found" if item.row.problem else with_error(item.value, item.error)
     distances = (
-        "–" if distance is None or point.problem else percent(distance, signed=True)
-        for distance in (point.distance, point.from_infinite)
+        percent(None if item.row.problem else distance, signed=True)
+        for distance in (item.distance, item.from_infinite)
     )
-    target = "–" if point.target is None else f"{point.target:.4f}"
-    label = point.label.html.replace("|", r"\|")
-    return f"| {name} | {label} | {machines} | {found} | {target} | {' | '.join(distances)} |\n"
+    target = "–" if item.target is None else f"{item.target:.4f}"
+    label = str(item.label.html).replace("|", r"\|")
+    return f"| {name} | {label} | {machines} | {value} | {target} | {' | '.join(distances)} |\n"
 
 
 def main(path: Path) -> None:

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from thermorbm import exact
-    from thermorbm.analysis import analyse, bracket_entropy
     from thermorbm.api import sample
     from thermorbm.dataset import Dataset
     from thermorbm.lattice import Lattice
-    from thermorbm.machines import generate, hold_out
     from thermorbm.model import RBM, SymmetricRBM, load_machine
+    from thermorbm.reading.analysis import analyse, bracket_entropy
+    from thermorbm.reading.configurations import hold_out
+    from thermorbm.reading.users import generate
     from thermorbm.training import Recipe, train
 
 __all__ = [
@@ -36,10 +37,10 @@ _HOMES = {
     "RBM": "thermorbm.model",
     "Recipe": "thermorbm.training",
     "SymmetricRBM": "thermorbm.model",
-    "analyse": "thermorbm.analysis",
-    "bracket_entropy": "thermorbm.analysis",
-    "generate": "thermorbm.machines",
-    "hold_out": "thermorbm.machines",
+    "analyse": "thermorbm.reading.analysis",
+    "bracket_entropy": "thermorbm.reading.analysis",
+    "generate": "thermorbm.reading.users",
+    "hold_out": "thermorbm.reading.configurations",
     "load_machine": "thermorbm.model",
     "sample": "thermorbm.api",
     "train": "thermorbm.training",

@@ -16,7 +16,6 @@ import os
 import resource
 import select
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thermorbm.child import Child
 from thermorbm.errors import FileError
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -82,21 +82,15 @@ class Reader:
     _idle: Reader | None = None
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "thermorbm.foreign"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        self._child = Child("thermorbm.foreign", quiet=True)
         self._path: str | Path = ""
         self._parent, self._is_over = os.getpid(), False
 
     @classmethod
     def idle(cls) -> Reader | None:
         """The reader that waits for work, now no longer; None if there is none of this process."""
-        found, cls._idle = cls._idle, None
-        return found if found and found._parent == os.getpid() else None
+        reader, cls._idle = cls._idle, None
+        return reader if reader and reader._parent == os.getpid() else None
 
     def release(self) -> None:
         """Closes the file and waits for another."""
@@ -109,12 +103,9 @@ class Reader:
     def ask(self, request: dict[str, Any], path: str | Path | None = None) -> tuple[dict[str, Any], bytes]:
         """The child's answer and the bytes that follow it."""
         self._path = self._path if path is None else path
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
+        stdout = self._child.output
         try:
-            stdin.write(json.dumps(request).encode() + b"\n")
-            stdin.flush()
+            self._child.send(request)
             ready, _, _ = select.select([stdout], [], [], PATIENCE_SECONDS)
             answer = json.loads(stdout.readline() if ready else b"")
             content = stdout.read(answer.get("size", 0))
@@ -131,12 +122,9 @@ class Reader:
     def end(self) -> None:
         self._is_over = True
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(OSError):
-                if stream is not None:
-                    stream.close()
+            os.killpg(self._child.process.pid, signal.SIGKILL)
+        self._child.process.wait()
+        self._child.close()
 
 
 @atexit.register
@@ -198,15 +186,15 @@ def _listed(file: Any) -> dict[str, tuple[tuple[int, ...], str]]:
     """Name -> shape and type; types that are not numbers as "O"."""
     import h5py
 
-    found: dict[str, tuple[tuple[int, ...], str]] = {}
+    arrays: dict[str, tuple[tuple[int, ...], str]] = {}
 
     def keep(name: str, item: object) -> None:
         if isinstance(item, h5py.Dataset) and item.shape is not None:
             is_number = item.dtype.kind in NUMBERS and item.dtype.fields is None
-            found[name] = item.shape, item.dtype.str if is_number else "O"
+            arrays[name] = item.shape, item.dtype.str if is_number else "O"
 
     file.visititems(keep)
-    return found
+    return arrays
 
 
 if __name__ == "__main__":

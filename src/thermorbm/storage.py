@@ -6,13 +6,15 @@ after it: HDF5 itself would crash the process on some damaged files, so it never
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import io
 import json
+import math
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -156,9 +158,9 @@ def read_metadata(path: str | Path, kind: str) -> dict[str, Any]:
 
 @contextmanager
 def _opened(path: str | Path, kind: str) -> Iterator[h5py.File]:
-    found = read_kind(path)
-    if found != kind:
-        raise FileError(path, f"is a {found} file", f"a {kind} file is wanted")
+    actual = read_kind(path)
+    if actual != kind:
+        raise FileError(path, f"is a {actual} file", f"a {kind} file is wanted")
     try:
         with h5py.File(path, "r") as file:
             yield file
@@ -167,10 +169,10 @@ def _opened(path: str | Path, kind: str) -> Iterator[h5py.File]:
 
 
 def _metadata(file: h5py.File) -> dict[str, Any]:
-    found = json.loads(file["metadata"][...].tobytes().decode())
-    if not isinstance(found, dict):
+    metadata = json.loads(file["metadata"][...].tobytes().decode())
+    if not isinstance(metadata, dict):
         raise TypeError("metadata must be a JSON object")
-    return found
+    return metadata
 
 
 def read_kind(path: str | Path) -> str:
@@ -217,3 +219,57 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    check_readable(path)
+    try:
+        content = json.loads(path.read_text())
+    except (ValueError, RecursionError) as error:
+        raise FileError(path, "is not valid JSON: truncated or altered") from error
+    if not isinstance(content, dict):
+        raise FileError(path, "is not a JSON object")
+    return content
+
+
+def write_json(path: Path, content: Mapping[str, Any], indent: int | None = None) -> None:
+    """Strict JSON, atomically; NaN and infinity become null."""
+    text = json.dumps(finite(content), indent=indent, allow_nan=False)
+    with atomic_path(path) as temporary:
+        temporary.write_text(text + "\n")
+
+
+def finite(value: Any) -> Any:
+    """The same with None for every number that JSON cannot write."""
+    if isinstance(value, Mapping):
+        return {str(key): finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Writes rows of nested values, atomically; lists are left out, inner names are joined by dots."""
+    flat = [flatten(row) for row in rows]
+    columns = list(dict.fromkeys(name for row in flat for name in row))
+    with atomic_path(path) as temporary, open(temporary, "w", newline="") as file:
+        writer = csv.DictWriter(file, columns, restval="")
+        writer.writeheader()
+        writer.writerows(flat)
+
+
+def flatten(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """{"a": {"value": 1, "error": 2}, "b": {"c": 3}} -> {"a": 1, "a_error": 2, "b.c": 3}."""
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping):
+            if set(value) == {"value", "error"}:
+                flat |= {name: value["value"], f"{name}_error": value["error"]}
+            else:
+                flat |= flatten(value, f"{name}.")
+        elif not isinstance(value, list | tuple):
+            flat[name] = value
+    return flat

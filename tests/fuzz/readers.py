@@ -19,13 +19,12 @@ from fuzz.mutations import damaged, rewritten, strange
 from thermorbm import RBM, Dataset, Lattice
 from thermorbm.dataset import import_spins
 from thermorbm.errors import ThermorbmError
+from thermorbm.runner.store import Reduced, read_reduced, write_reduced
 from thermorbm.storage import read_hdf5, write_hdf5
-from thermorbm.study.builtin import builtin_studies
 from thermorbm.study.plan import plan_study
-from thermorbm.study.reduced import Reduced, read_reduced, write_reduced
 from thermorbm.study.sources import parameter_values
-from thermorbm.study.tasks import make_task
-from thermorbm.study.toml import load_study
+from thermorbm.study.steps import STEPS
+from thermorbm.study.toml import builtin_studies, load_study
 
 MOST_SECONDS = 60
 LATTICE = Lattice((4, 4))
@@ -221,7 +220,7 @@ def _savers():
     rng = np.random.default_rng(0)
     spins = rng.choice(np.array([-1, 1], np.int8), (20, 16))
     machine = RBM(rng.normal(size=(3, 16)), np.zeros(16), np.zeros(3))
-    task = make_task("measure", "x", {"thermal": True}, labels={"family": "f"})
+    task = STEPS["measure"].task("x", {"thermal": True}, labels={"family": "f"})
     return {
         "dataset": Dataset.from_spins(spins, LATTICE, 2.0).save,
         "rbm": machine.save,

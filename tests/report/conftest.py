@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from thermorbm.report import build
-from thermorbm.study.runner import run_study
+from thermorbm.study.run import run_study
 
 # Everything that a report can show, on lattices that take no time. The title must not become markup.
 EVERYTHING = """\

@@ -1,40 +1,36 @@
 """Tables of the entropy bracket and of the quality of machines, from the numbers of a run."""
 
-from thermorbm.report.bracket import bracket_tables, quality_tables
-from thermorbm.report.run import Run
+from small_results import a_machine, a_view
+
+from thermorbm.report.section import each_family
+from thermorbm.report.sections.entropy import bracket_table
+from thermorbm.report.sections.generation import quality_table
+from thermorbm.stats import Estimate
+from thermorbm.study.results import Bracket, Comparison, Data, ExactValues, Observation, Partition, Quality
 
 
-def estimate(value, error=0.001):
-    return {"value": value, "error": error}
+def estimate(value):
+    return Estimate(value, 0.001)
 
 
-def observation(**more):
-    bracket = {
-        "entropy_upper_per_spin": estimate(0.36),
-        "nll_per_spin": estimate(0.35),
-        "lower_problem": None,
-        "n_samples": 100,
-        **more,
-    }
-    comparison = {"data": estimate(-1.4), "model": estimate(-1.3), "z_score": 70.7}
-    quality = {"comparisons": {"energy": comparison}, "verdict": "equilibrium"}
-    return {"value": 2.25, "bracket": bracket, "quality": quality}
+def observation(**edges):
+    bracket = Bracket(estimate(0.36), estimate(0.35), 100, **edges)
+    comparison = Comparison(estimate(-1.4), estimate(-1.3), 70.7)
+    quality = Quality("equilibrium", True, 512, 10, 4.0, {"energy": comparison}, {})
+    return Observation(2.25, 16, bracket=bracket, quality=quality)
 
 
-def a_run(tmp_path, hamiltonian, row):
-    machine = {
-        "group": "main", "union": False, "sector": "symmetric", "seed_index": 0, "n_hidden": 64,
-        "value": 2.25, "recipe": {}, "observations": [row],
-        "partition": {"verdict": "wider than asked: 5 nats instead of 4"},
-    }  # fmt: skip
-    data = {"value": 2.25, "sector": "symmetric", "exact": {"entropy_per_spin": 0.2833}}
-    family = {"name": "2d", "hamiltonian": hamiltonian, "machines": [machine], "data": [data]}
-    return Run(tmp_path, {"families": [family]})
+def family_with(tmp_path, hamiltonian, row):
+    partition = Partition(1.0, 0.1, 0.9, 1.1, "ais", "wider than asked: 5 nats instead of 4")
+    exact = ExactValues("kaufman", -1.4, 1.5, 0.2833, -2.0)
+    data = Data(2.25, "symmetric", 1, "metropolis", 9, 3, 16, exact=exact)
+    machine = a_machine(64, observations=(row,), partition=partition)
+    return a_view(tmp_path, hamiltonian=hamiltonian, machines=(machine,), data=(data,))
 
 
 def test_a_row_per_machine_and_temperature(tmp_path):
     row = observation(entropy_lower_per_spin=estimate(0.2362), kl_per_spin=estimate(0.067))
-    (table,) = bracket_tables(a_run(tmp_path, "ising", row))
+    table = bracket_table(family_with(tmp_path, "ising", row))
     assert table.caption == "2d: entropy bracket"
     assert table.rows == [
         [
@@ -47,17 +43,17 @@ def test_a_row_per_machine_and_temperature(tmp_path):
 
 
 def test_users_data_have_no_lower_edge(tmp_path):
-    (table,) = bracket_tables(a_run(tmp_path, "unknown", observation()))
+    table = bracket_table(family_with(tmp_path, "unknown", observation()))
     assert table.rows[0][3] == "–"
     assert "There is no lower edge without a Hamiltonian." in table.note
 
 
 def test_quality_in_standard_errors(tmp_path):
-    (table,) = quality_tables(a_run(tmp_path, "ising", observation()))
+    table = quality_table(family_with(tmp_path, "ising", observation()))
     assert table.columns[3:] == ["energy", "Verdict"]
     assert table.rows == [["main", "64", "2.25", "71", "equilibrium"]]
 
 
 def test_runs_without_them_have_no_tables(tmp_path):
-    run = a_run(tmp_path, "ising", {"value": 2.25})
-    assert bracket_tables(run) == quality_tables(run) == []
+    family = family_with(tmp_path, "ising", Observation(2.25, 16))
+    assert each_family(bracket_table)(family.run) == each_family(quality_table)(family.run) == []

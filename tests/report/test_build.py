@@ -14,12 +14,14 @@ import pytest
 
 from thermorbm.errors import FileError
 from thermorbm.report import build
-from thermorbm.report.claims import CLAIMS
 from thermorbm.report.drawing import draw_all
-from thermorbm.report.figures import FIGURES, Entry, LeftOut, draw
-from thermorbm.report.run import Missing, read_run
-from thermorbm.report.style import our_style
+from thermorbm.report.run import Missing, Run, read_run
+from thermorbm.report.section import Gap, Judgement, RunFigure, judge_all, make_tables
+from thermorbm.report.sections import SECTIONS, SUMMARY, all_figures
+from thermorbm.report.style import new_figure, our_style
+from thermorbm.study.results import make_results
 
+CLAIMS = [claim for section in SECTIONS for claim in section.claims]
 EXPECTED = {
     "overview",
     "fig-1", "fig-2-2d", "fig-2-3d", "fig-3a-2d", "fig-3a-3d", "fig-3b-2d", "fig-3c-2d", "fig-4a-2d",
@@ -43,7 +45,8 @@ def test_every_figure_of_the_paper_is_on_the_page_and_in_files(page, finished_ru
 
 
 def test_nothing_is_left_out_because_of_surprises(page):
-    assert "not as expected" not in page
+    assert "the report failed" not in page
+    assert "The report itself failed" not in page
 
 
 def test_summary_comes_first(page):
@@ -51,7 +54,7 @@ def test_summary_comes_first(page):
         page.index(f'id="{name}"') for name in ("summary", "critical-table", "claims", "section-weights")
     ]
     assert places == sorted(places)
-    assert page.index('id="methods"') < page.index('id="certificates"') < page.index('id="provenance"')
+    assert page.index('id="section-methods"') < page.index('id="section-provenance"')
 
 
 def test_page_is_small_and_asks_for_nothing(page):
@@ -72,7 +75,7 @@ def test_claims_table_has_every_claim(page, finished_run):
     with open(finished_run / "tables" / "claims.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["id"] for row in rows} == {claim.id for claim in CLAIMS}
-    assert {row["verdict"] for row in rows} <= {"holds", "does not hold", "not tested"}
+    assert {row["verdict"] for row in rows} <= {"holds", "does not hold", "inconclusive", "not tested"}
     assert all(row["measured"] and row["rule"] for row in rows)
     assert page.count('class="verdict') == len(rows)
 
@@ -80,12 +83,13 @@ def test_claims_table_has_every_claim(page, finished_run):
 def test_critical_temperatures_have_targets(page):
     table = page[page.index('id="critical-table"') : page.index('id="claims"')]
     assert table.count("<tr>") > 10
-    assert "filter sum" in table
+    assert "Var |Σ<sub>j</sub>" in table
 
 
 def test_unknown_hamiltonian_without_lattice(own_data_run):
     page = (own_data_run / "report.html").read_text(encoding="utf-8")
-    assert "not as expected" not in page
+    assert "the report failed" not in page
+    assert "The report itself failed" not in page
     assert "p&lt;b&gt;$" in page
     assert "p<b>$" not in page
     assert {"fig-1", "fig-2-crystal", "fig-5-crystal", "fig-7", "fig-8"} <= figure_ids(page)
@@ -94,16 +98,14 @@ def test_unknown_hamiltonian_without_lattice(own_data_run):
     assert "the Hamiltonian is not known" in page
 
 
-def test_same_results_give_the_same_files_from_several_processes(finished_run, copied_run, monkeypatch):
-    chosen = tuple(entry for entry in FIGURES if entry.title in ("At a glance", "Filters", "Sign rule"))
-    monkeypatch.setattr(sys.modules[build.__module__], "FIGURES", chosen)
-    build(copied_run, n_workers=2)
-    names = [path.name for path in (copied_run / "figures").iterdir()]
-    assert len(names) == 8
-    for name in names:
-        assert (finished_run / "figures" / name).read_bytes() == (
-            copied_run / "figures" / name
-        ).read_bytes(), name
+def test_same_results_give_the_same_files_from_several_processes(finished_run):
+    chosen = [figure for figure in all_figures() if figure.title in ("At a glance", "Filters", "Sign rule")]
+    charts = [item for items in draw_all(read_run(finished_run), chosen, n_workers=2) for item in items]
+    files = {chart.id: chart.drawing for chart in charts if not isinstance(chart, Gap)}
+    assert len(files) == 4
+    for name, drawing in files.items():
+        assert (finished_run / "figures" / f"{name}.svg").read_bytes() == drawing.svg
+        assert (finished_run / "figures" / f"{name}.png").read_bytes() == drawing.png
 
 
 def slow_then_quick(run):
@@ -123,38 +125,39 @@ def killed(run):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def entry(function):
-    return Entry("", function.__name__, "data", per_run=function)
+def figure(function):
+    return RunFigure("", "", function.__name__, function)
 
 
 def test_figures_stay_in_order_whoever_is_ready_first(finished_run):
-    drawn = draw_all(read_run(finished_run), [entry(slow_then_quick), *[entry(quick)] * 3], n_workers=2)
-    assert [item.reasons[""] for _, item in drawn] == ["slow", "quick", "quick", "quick"]
+    drawn = draw_all(read_run(finished_run), [figure(slow_then_quick), *[figure(quick)] * 3], n_workers=2)
+    assert [item.reason for (item,) in drawn] == ["slow", "quick", "quick", "quick"]
 
 
-def test_an_error_in_a_drawing_process_comes_out(finished_run):
-    with pytest.raises(RuntimeError, match="a bug"):
-        draw_all(read_run(finished_run), [entry(quick), entry(broken)], n_workers=2)
+def test_an_error_in_a_drawing_process_is_shown_in_its_place(finished_run):
+    (_, (gap,)) = draw_all(read_run(finished_run), [figure(quick), figure(broken)], n_workers=2)
+    assert gap.is_failure
+    assert gap.reason.startswith("RuntimeError: a bug (test_build.py, line ")
 
 
 def test_a_drawing_process_that_is_killed(finished_run):
     with pytest.raises(FileError, match="was killed, perhaps because memory ran out; try: thermorbm report"):
-        draw_all(read_run(finished_run), [entry(killed), entry(quick)], n_workers=2)
+        draw_all(read_run(finished_run), [figure(killed), figure(quick)], n_workers=2)
 
 
 SLEEPERS = """\
 import sys, time
 from pathlib import Path
 from thermorbm.report.drawing import draw_all
-from thermorbm.report.figures import Entry
 from thermorbm.report.run import read_run
+from thermorbm.report.section import RunFigure
 
 def sleep(run):
     print("sleeping", flush=True)
     time.sleep(600)
 
 if __name__ == "__main__":
-    draw_all(read_run(Path(sys.argv[1])), [Entry("", "", "data", per_run=sleep)] * 2, n_workers=2)
+    draw_all(read_run(Path(sys.argv[1])), [RunFigure("", "", "", sleep)] * 2, n_workers=2)
 """
 
 
@@ -169,16 +172,19 @@ def test_drawing_processes_end_with_a_parent_that_is_killed(finished_run, tmp_pa
 
 
 def left_out(path):
-    """Titles of all entries, with reasons, without rendering."""
+    """What has no figure, without rendering."""
     run = read_run(path)
     with our_style():
-        return [item for entry in FIGURES for item in draw(run, entry) if isinstance(item, LeftOut)]
+        results = [item for figure in all_figures() for item in figure.attempts(run)]
+    return [item for item in results if isinstance(item, Gap)]
 
 
 def test_arrays_that_are_gone_leave_figures_out(copied_run):
     shutil.rmtree(copied_run / "reduced")
-    titles = {item.title for item in left_out(copied_run)}
-    assert {"Couplings and biases", "Filters", "Hidden magnetisation", "Training curves"} <= titles
+    gaps = left_out(copied_run)
+    titles = {"Fig. 2, Couplings and biases (2d)", "Fig. 3a, Filters (2d)", "Supp., Training curves (2d)"}
+    assert titles <= {gap.what for gap in gaps}
+    assert not any(gap.is_failure for gap in gaps)
 
 
 def no_machines(content):
@@ -197,8 +203,7 @@ def failed_tasks(content):
 def nothing_measured(content):
     for family in content["families"]:
         for row in family["data"]:
-            row.pop("thermal", None)
-            row["certificate"] = None
+            row.update(thermal={}, certificate=None)
         family["parts"] = []
 
 
@@ -210,7 +215,8 @@ def no_families(content):
 def test_what_is_missing_is_said(copied_run, change_results, quick_figures, change):
     change_results(copied_run, change)
     page = build(copied_run).read_text(encoding="utf-8")
-    assert "not as expected" not in page
+    assert "the report failed" not in page
+    assert "The report itself failed" not in page
     assert "<b>x</b>" not in page
     if change is failed_tasks:
         assert "1 of" in page
@@ -219,28 +225,38 @@ def test_what_is_missing_is_said(copied_run, change_results, quick_figures, chan
         assert "left out, because" in page
 
 
-def test_every_single_loss_is_survived(finished_run):
-    """Takes away one part of the results after the other; all claims and tables must still be made."""
-    from thermorbm.report import tables
-    from thermorbm.report.claims import judge_all
-    from thermorbm.report.critical import critical_tables, table_2
-    from thermorbm.report.run import Run
+def losses(content):
+    """One part after the other of the first family, as it looks in results that do not have it."""
+    family = content["families"][0]
+    for key in ("shape", "critical_temperature", "thermodynamics"):
+        yield key, lambda key=key: family.update({key: None})
+    for key in ("data", "energies", "machines", "indicators", "critical_temperatures"):
+        yield key, lambda key=key: family.update({key: []})
+    for key in ("weights", "partition"):
+        yield key, lambda key=key: [machine.update({key: None}) for machine in family["machines"]]
+    rows = [row for machine in family["machines"] for row in machine["observations"]]
+    for key in ("likelihood", "visible_energy", "hidden", "generation", "quality", "bracket"):
+        yield key, lambda key=key: [row.update({key: None}) for row in rows]
+    yield "observations", lambda: [machine.update(observations=[]) for machine in family["machines"]]
+    yield "curves", lambda: [item.update(curves={}) for item in family["indicators"]]
+    yield "entropy", lambda: family["thermodynamics"].update(entropy=None, curves={}, grid_curves={})
 
-    original = json.loads((finished_run / "results.json").read_text())
-    family = original["families"][0]
-    for key in (*family, *(f"machines.{key}" for key in ("weights", "observations", "verdict"))):
-        content = json.loads(json.dumps(original))
-        if key in ("name", "machines.observations"):
-            continue
-        if key.startswith("machines."):
-            for machine in content["families"][0]["machines"]:
-                machine[key.removeprefix("machines.")] = None
-        else:
-            del content["families"][0][key]
-        run = Run(finished_run, content)
-        assert len(judge_all(run)) == len(CLAIMS)
-        for make in (critical_tables, table_2, tables.done_table, tables.machine_tables):
-            make(run)
+
+def test_every_single_loss_is_survived(finished_run, monkeypatch):
+    """Takes away one part of the results after the other: nothing may fail, all claims are judged."""
+    monkeypatch.setattr("thermorbm.report.chart.draw_panels", lambda panels, **layout: new_figure(1, 1))
+    original = (finished_run / "results.json").read_text()
+    for place, (name, _) in enumerate(losses(json.loads(original))):
+        content = json.loads(original)
+        list(losses(content))[place][1]()
+        run = Run(finished_run, make_results(content))
+        findings = [finding for item in judge_all(SECTIONS, run) for finding in item.findings]
+        assert len({id(item) for item in findings}) >= len(CLAIMS)
+        assert [item for item in findings if item.judgement is Judgement.BROKEN] == [], name
+        assert [gap for section in (SUMMARY, *SECTIONS) for gap in make_tables(section, run)[1]] == [], name
+        with our_style():
+            results = [item for figure in all_figures() for item in figure.attempts(run)]
+        assert [item for item in results if isinstance(item, Gap) and item.is_failure] == [], name
 
 
 def test_no_results_yet(tmp_path, finished_run):
@@ -263,12 +279,12 @@ def test_matplotlib_stays_as_it_was(finished_run):
         "    return {key: matplotlib.rcParams[key] for key in matplotlib.rcParams if key != 'backend'}\n"
         "before = settings()\n"
         "from pathlib import Path\n"
-        "from thermorbm.report.figures import FIGURES, draw\n"
         "from thermorbm.report.run import read_run\n"
+        "from thermorbm.report.sections import all_figures\n"
         "from thermorbm.report.style import finish, our_style\n"
         f"run = read_run(Path({str(finished_run)!r}))\n"
         "with our_style():\n"
-        "    charts = [chart for entry in FIGURES[:2] for chart in draw(run, entry)]\n"
+        "    charts = [c for figure in all_figures()[:2] for item in figure.attempts(run) for c in item]\n"
         "    finish(charts[0].figure)\n"
         "assert 'matplotlib.pyplot' not in sys.modules and 'torch' not in sys.modules\n"
         "assert settings() == before\n"

@@ -9,7 +9,7 @@ from PIL import Image
 from thermorbm.cli import run
 from thermorbm.errors import FileError
 from thermorbm.report.publish import ARCHIVE, publish, unpack
-from thermorbm.study.reduced import read_reduced
+from thermorbm.runner.store import read_reduced
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from thermorbm.exact import TC_2D, TC_3D
-from thermorbm.report.extrapolation import fits_that_hold
 from thermorbm.report.run import read_run
+from thermorbm.report.sections.extrapolation import fits_that_hold
 
 PLUS = Path(__file__).parents[2] / "results" / "paper-plus"
 CLOSE = 0.005
@@ -23,43 +23,43 @@ def plus():
 
 
 def family(plus, name):
-    return next(item for item in plus.families if item.name == name)
+    return next(item for item in plus.results.families if item.name == name)
 
 
 def is_machine(row):
-    return row["group"] is not None and row["estimate"] is not None and row["problem"] is None
+    return row.variant is not None and row.estimate is not None and row.problem is None
 
 
 @pytest.mark.parametrize(("name", "critical"), [("2d-L64", TC_2D), ("3d-L16", TC_3D)])
 def test_the_grid_is_fine_around_the_transition(plus, name, critical):
-    values = np.array([row["value"] for row in family(plus, name).data()])
+    values = np.array([row.value for row in family(plus, name).balanced_data()])
     assert values.min() <= 0.9 * critical
     assert values.max() >= 1.1 * critical
     assert np.diff(values).max() <= 0.05 + 1e-9
-    machines = [row for row in family(plus, name).values["machines"] if row["group"] == "main"]
-    assert {row["n_hidden"] for row in machines} == {400}
-    seeds = Counter(row["value"] for row in machines)
+    machines = [row for row in family(plus, name).machines if row.role == "main"]
+    assert {row.n_hidden for row in machines} == {400}
+    seeds = Counter(row.value for row in machines)
     assert set(seeds.values()) == {N_SEEDS}
     assert set(seeds) == set(values)
 
 
 def test_every_estimate_has_an_error_bar(plus):
-    found = [row for item in plus.families for row in item.values["critical_temperatures"] if is_machine(row)]
-    assert len(found) > 30
-    assert all(row["estimate"]["error"] > 0 for row in found)
+    rows = [row for item in plus.results.families for row in item.critical_temperatures if is_machine(row)]
+    assert len(rows) > 30
+    assert all(row.estimate.error > 0 for row in rows)
 
 
 @pytest.mark.parametrize(
     ("group", "indicator"), [("symmetric", "nll_per_spin"), ("main", "visible_energy_variance_per_spin")]
 )
 def test_the_best_indicators_are_within_half_a_per_cent_of_their_target(plus, group, indicator):
-    rows = [row for row in family(plus, "2d-L64").values["critical_temperatures"] if is_machine(row)]
-    (best,) = [row for row in rows if (row["group"], row["indicator"]) == (group, indicator)]
-    assert abs(best["relative_to_target"]) < CLOSE
+    rows = [row for row in family(plus, "2d-L64").critical_temperatures if is_machine(row)]
+    (best,) = [row for row in rows if (row.variant, row.indicator) == (group, indicator)]
+    assert abs(best.relative_to_target) < CLOSE
 
 
 def test_the_surest_extrapolation_is_within_half_a_per_cent_of_the_infinite_lattice(plus):
-    (item,) = plus.results["extrapolations"]
-    surest = min(fits_that_hold(item), key=lambda row: row["estimate"]["error"])
-    assert (surest["group"], surest["indicator"]) == ("symmetric", "nll_per_spin")
-    assert abs(surest["relative_to_infinite"]) < CLOSE
+    (item,) = plus.results.extrapolations
+    surest = min(fits_that_hold(item), key=lambda row: row.estimate.error)
+    assert (surest.variant, surest.indicator) == ("symmetric", "nll_per_spin")
+    assert abs(surest.relative_to_infinite) < CLOSE

@@ -19,7 +19,7 @@ def test_of_a_run_that_is_not_finished(copied_run, quick_figures, capsys):
     assert run(["report", str(copied_run), "--workers", "1"]) == 0
     page = (copied_run / "report.html").read_text(encoding="utf-8")
     assert "tasks are not done yet" in page
-    assert "not as expected" not in page
+    assert "the report failed" not in page
 
 
 def test_of_results_alone(copied_run, quick_figures):

@@ -76,10 +76,10 @@ def test_words_may_name_what_was_measured(reproduction, example):
     filled = reproduction.fill(study, "a {measured:permutation:2d} b {measured:none:2d} {tc:2d:none:4:x}")
     expected = next(row["measured"] for row in study.claims if row["id"] == "permutation")
     assert filled == f"a {expected} b not measured not measured"
-    row = study.results["families"][0]["machines"][0]
-    name = f"machine:2d:{row['group']}:{row['n_hidden']}:{row['value']}"
+    row = study.run.results.families[0].machines[0]
+    name = f"machine:2d:{row.variant}:{row.n_hidden}:{row.value}"
     filled = reproduction.fill(study, f"{{{name}:weights.W.variance}} {{{name}:none.x}}")
-    assert filled == f"{row['weights']['W']['variance']:.3g} not measured"
+    assert filled == f"{row.weights.W.variance:.3g} not measured"
 
 
 def test_words_for_a_family_go_before_words_for_any(reproduction, example):

@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
-from thermorbm.cli.study_display import LiveDisplay, PlainDisplay, left
-from thermorbm.study.progress import Running, Snapshot
+from thermorbm.cli.display import LiveDisplay, PlainDisplay, left
+from thermorbm.runner.progress import Running, Snapshot
 
 
 def snapshot(n_trained=1, eta=75.0, failed=0):

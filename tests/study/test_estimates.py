@@ -5,10 +5,11 @@ import pytest
 
 from thermorbm import exact
 from thermorbm.study.collect import _is_shown
-from thermorbm.study.critical import OF_CONFIGURATIONS, OF_UNIONS, critical_points, exact_heat_peak
+from thermorbm.study.critical import critical_points, exact_heat_peak
 from thermorbm.study.entropy import can_integrate, integrated
+from thermorbm.study.estimates import curves
+from thermorbm.study.results import Curve, Estimate
 from thermorbm.study.toml import load_study
-from thermorbm.study.work_estimate import curves
 
 SIDE = 32
 FAMILY = """
@@ -23,7 +24,7 @@ samples = 9
 
 
 def curve(x, values, error=1e-5):
-    return {"x": list(x), "values": list(values), "errors": [error] * len(x)}
+    return Curve(tuple(x), tuple(values), (error,) * len(x))
 
 
 def grid_of(write_study, keys, shape="8, 8"):
@@ -69,12 +70,12 @@ def test_integrated_entropy_is_kaufmans(write_study):
         seed=1,
     )
     truth = exact.kaufman(SIDE, wanted)
-    assert found["combined"]["x"] == wanted
+    assert found.combined.x == tuple(wanted)
     for name in ("combined", "from_zero", "from_infinity"):
-        np.testing.assert_allclose(found[name]["values"], truth.entropy, atol=1e-4)
-    np.testing.assert_allclose(found["free_energy_per_spin"]["values"], truth.free_energy, atol=3e-4)
-    assert abs(found["mismatch"]["value"]) < 1e-4
-    assert found["hot_end"] == "infinite temperature"
+        np.testing.assert_allclose(getattr(found, name).values, truth.entropy, atol=1e-4)
+    np.testing.assert_allclose(found.free_energy_per_spin.values, truth.free_energy, atol=3e-4)
+    assert abs(found.mismatch.value) < 1e-4
+    assert found.hot_end == "infinite temperature"
 
 
 def test_where_entropies_can_be_integrated():
@@ -102,18 +103,18 @@ def test_critical_points_of_exact_curves():
             "entropy_per_spin": curve(x, known.entropy, 1e-4),
             "energy_per_spin": curve(x, known.energy),  # tells nothing
         },
-        OF_CONFIGURATIONS,
+        of_unions=False,
         is_temperature=True,
         seed=1,
     )
     truth = exact_heat_peak((SIDE, SIDE))
-    assert [(row["indicator"], row["feature"]) for row in rows] == [
+    assert [(row.indicator, row.feature) for row in rows] == [
         ("heat_capacity_per_spin", "peak"), ("entropy_per_spin", "heat_peak"),
     ]  # fmt: skip
     for row in rows:
-        found = row["estimate"]
-        assert abs(found["value"] - truth) < max(4 * found["error"], 2e-3)
-        assert row["problem"] is None
+        found = row.estimate
+        assert abs(found.value - truth) < max(4 * found.error, 2e-3)
+        assert row.problem is None
     assert arrays["critical.entropy_per_spin.fit"].shape == arrays["critical.entropy_per_spin.x"].shape
 
 
@@ -128,38 +129,38 @@ def test_why_a_curve_says_nothing():
             "visible_energy_variance_per_spin": holes,
             "pseudo_likelihood_per_spin": rising,
         },
-        OF_UNIONS,
+        of_unions=True,
         is_temperature=False,
         seed=1,
     )
-    assert rows[0]["estimate"] is None
-    assert "at least 6" in rows[0]["problem"]
-    assert rows[1]["at_edge"]
-    assert rows[1]["problem"] == "the largest value lies at an end of the grid"
-    assert rows[2]["estimate"] is None
-    assert rows[3]["feature"] == "steepest"  # T dX/dT is for temperatures
+    assert rows[0].estimate is None
+    assert "at least 6" in rows[0].problem
+    assert rows[1].at_edge
+    assert rows[1].problem == "the largest value lies at an end of the grid"
+    assert rows[2].estimate is None
+    assert rows[3].feature == "steepest"  # T dX/dT is for temperatures
 
 
 def test_errors_that_only_other_seeds_tell():
     """Couplings of machines: the error of the mean over seeds, and none for one seed."""
-    one, two = ({"coupling_0_1": {"value": value, "error": np.nan}} for value in (0.4, 0.5))
+    one, two = ({"coupling_0_1": Estimate(value, np.nan)} for value in (0.4, 0.5))
     found = curves({2.0: [one], 3.0: [one, two]})["coupling_0_1"]
-    assert found["values"] == pytest.approx([0.4, 0.45])
-    assert np.isnan(found["errors"][0])
-    assert found["errors"][1] == pytest.approx(0.05)
+    assert list(found.values) == pytest.approx([0.4, 0.45])
+    assert np.isnan(found.errors[0])
+    assert found.errors[1] == pytest.approx(0.05)
 
 
 def test_curves_average_over_seeds():
     found = curves(
         {
-            2.0: [{"a": {"value": 1.0, "error": 0.3}}, {"a": {"value": 3.0, "error": 0.4}}],
-            1.0: [{"a": {"value": 5.0, "error": 0.5}, "b": {"value": 1.0, "error": 0.0}}],
+            2.0: [{"a": Estimate(1.0, 0.3)}, {"a": Estimate(3.0, 0.4)}],
+            1.0: [{"a": Estimate(5.0, 0.5), "b": Estimate(1.0, 0.0)}],
         }
     )
-    assert found["a"]["x"] == [1.0, 2.0]
-    assert found["a"]["values"] == [5.0, 2.0]
-    assert found["a"]["errors"] == pytest.approx([0.5, 1.0])  # the scatter of 1 and 3 says more than 0.25
-    assert found["b"] == {"x": [1.0], "values": [1.0], "errors": [0.0]}
+    assert found["a"].x == (1.0, 2.0)
+    assert found["a"].values == (5.0, 2.0)
+    assert list(found["a"].errors) == pytest.approx([0.5, 1.0])  # the scatter of 1 and 3 says more than 0.25
+    assert found["b"] == Curve((1.0,), (1.0,), (0.0,))
 
 
 def test_one_correlation_stands_in_the_table():

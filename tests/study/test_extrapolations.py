@@ -1,18 +1,22 @@
 """Lattices of several sides joined: what a study may say, its task, and rows from known peaks."""
 
+from dataclasses import replace
+
 import pytest
 
 from thermorbm.errors import FileError
 from thermorbm.exact import TC_2D
-from thermorbm.report.extrapolation import extrapolation_tables, figures
+from thermorbm.records import from_plain
 from thermorbm.report.run import Missing, Run
+from thermorbm.report.sections.extrapolation import extrapolation_tables, figures
 from thermorbm.report.style import our_style
-from thermorbm.study.builtin import find_study
+from thermorbm.runner.store import Reduced
 from thermorbm.study.extrapolation import extrapolation
 from thermorbm.study.plan import plan_study
-from thermorbm.study.reduced import Reduced
-from thermorbm.study.tasks import make_task
-from thermorbm.study.toml import load_study
+from thermorbm.study.results import Extrapolation, Results, StudyInfo, TaskCounts, Timings
+from thermorbm.study.spec import Control
+from thermorbm.study.steps import STEPS
+from thermorbm.study.toml import find_study, load_study
 
 SIDES = (16, 32, 64)
 HEAD = 'name = "s"\n'
@@ -65,7 +69,7 @@ def test_the_fine_grids_of_paper_plus():
     for family in study.families:
         steps = [b - a for a, b in zip(family.temperatures, family.temperatures[1:], strict=False)]
         assert max(steps) <= 0.05 + 1e-9
-        assert family.groups[0].seeds == 3
+        assert family.variants[0].seeds == 3
     ends = {f.name: (f.temperatures[0], f.temperatures[-1]) for f in study.families}
     for name, critical in (("2d-L64", TC_2D), ("3d-L16", 4.5115)):
         assert ends[name][0] <= 0.9 * critical
@@ -99,13 +103,13 @@ def family_results(side):
     for what, labels_of, values in (
         ("thermodynamics", {}, known), ("indicators", labels, {"critical": machines})
     ):  # fmt: skip
-        yield Reduced(make_task("estimate", what, {"what": what, "shape": shape}, labels=labels_of), values)
+        yield Reduced(STEPS["estimate"].task(what, {"what": what, "shape": shape}, labels=labels_of), values)
 
 
 @pytest.fixture(scope="module")
 def joined():
     results = [result for side in SIDES for result in family_results(side)]
-    task = make_task("estimate", "x", {"what": "extrapolation", "nu": 1.0, "sides": list(SIDES)})
+    task = STEPS["estimate"].task("x", {"what": "extrapolation", "nu": 1.0, "sides": list(SIDES)})
     return extrapolation(task, results)
 
 
@@ -133,8 +137,10 @@ def test_a_peak_that_is_missing_on_one_lattice(joined):
 
 
 def test_figure_and_table(joined, tmp_path):
-    study = {"control": {"symbol": "T", "unit": "J/k_B"}}
-    run = Run(tmp_path, {"study": study, "extrapolations": [{"name": "2d", **joined}]})
+    study = StudyInfo("s", "S", 1, "single", Control())
+    timings = Timings("here", "processor", 0.0, {})
+    item = from_plain(Extrapolation, {"name": "2d", **joined})
+    run = Run(tmp_path, Results(study, {}, (), (item,), TaskCounts(0, 0), timings))
     with our_style():
         (chart,) = figures(run)
     assert len(chart.panels) == 2
@@ -144,4 +150,4 @@ def test_figure_and_table(joined, tmp_path):
     assert table.rows[-1][-3:] == ["none", "–", "–"]
     assert all(len(row) == len(table.columns) for row in table.rows)
     with pytest.raises(Missing):
-        figures(Run(tmp_path, {}))
+        figures(replace(run, results=replace(run.results, extrapolations=())))

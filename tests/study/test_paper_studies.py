@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from thermorbm.study.builtin import find_study
 from thermorbm.study.plan import plan_study
-from thermorbm.study.toml import load_study, read_study
+from thermorbm.study.toml import find_study, load_study, read_study
 from thermorbm.training.recipe import Recipe
 
 PARTS = ("paper-2d", "paper-3d", "paper-union")

@@ -5,20 +5,21 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import field, fields, make_dataclass, replace
 
 import pytest
 
 from thermorbm.errors import InputError
-from thermorbm.study import tasks as tasks_module
-from thermorbm.study.costs import estimate_costs
-from thermorbm.study.plan import plan_study
-from thermorbm.study.reduced import Reduced, write_reduced
-from thermorbm.study.rundir import open_run, prepare
-from thermorbm.study.runner import survey
-from thermorbm.study.schedule import ordered
+from thermorbm.runner.run import survey
+from thermorbm.runner.rundir import open_run, prepare
+from thermorbm.runner.schedule import ordered
+from thermorbm.runner.store import Reduced, write_reduced
+from thermorbm.runner.task import Task, derived_seed
+from thermorbm.study.plan import plan_study, recipe_parameters
 from thermorbm.study.spec import Family, Study
-from thermorbm.study.tasks import Task, derived_seed, make_task
+from thermorbm.study.steps import STEPS, estimate_costs, measure
 from thermorbm.study.toml import load_study
+from thermorbm.training.recipe import RECIPES, Recipe
 
 RICH = """
 [[family.variant]]
@@ -118,7 +119,8 @@ def test_precision_and_versions_of_a_kind_are_part_of_it(hashes, monkeypatch):
     after = hashes(**{"seed = 3": 'seed = 3\nprecision = "bf16"'})
     assert {name.split("/")[0] for name in changed(before, after)} == OF_TRAINING
     before = hashes()
-    monkeypatch.setitem(tasks_module.VERSIONS, "measure", 2)
+    monkeypatch.setattr(measure, "STEP", replace(measure.STEP, version=2))
+    monkeypatch.setitem(STEPS, "measure", measure.STEP)
     assert {name.split("/")[0] for name in changed(before, hashes())} == {"measure", "estimate"}
 
 
@@ -136,8 +138,8 @@ def test_seeds_belong_to_names():
 
 
 def test_a_task_survives_json():
-    first = make_task("sample", "a", {"seed": 1, "shape": [2, 2]}, labels={"family": "x"})
-    task = make_task("measure", "b", {"thermal": True}, [first], {"family": "x"})
+    first = STEPS["sample"].task("a", {"seed": 1, "shape": [2, 2]}, labels={"family": "x"})
+    task = STEPS["measure"].task("b", {"thermal": True}, [first], {"family": "x"})
     assert Task.from_dict(json.loads(json.dumps(task.to_dict()))) == task
 
 
@@ -196,8 +198,8 @@ def test_a_slip_of_the_pen_does_not_plan_without_end(write_study):
 
 LIGHT = """
 import sys
-import thermorbm.study.runner
-assert not {"numba", "scipy", "torch"} & set(sys.modules)
+import thermorbm.study.run
+assert not {"numba", "torch"} & set(sys.modules)
 """
 
 
@@ -212,3 +214,13 @@ def test_a_gpu_is_part_of_what_names_a_training(write_study):
     assert not {task_id for task_id in plain if "train/" in task_id} & set(gpu)
     costs = estimate_costs(gpu)
     assert {task.kind for task_id, task in gpu.items() if costs[task_id].gpus} == {"train"}
+
+
+def test_a_new_field_of_recipes_leaves_older_trainings_as_they_are():
+    """Only where it is not at its default is it part of what names a training."""
+    recipe = RECIPES["fast"]
+    known = {item.name: getattr(recipe, item.name) for item in fields(recipe)}
+    later = make_dataclass("Later", [("brand_new", int, field(default=0))], bases=(Recipe,), frozen=True)
+    assert recipe_parameters(later(**known)) == recipe_parameters(recipe)
+    assert recipe_parameters(later(**known, brand_new=3)) == {**recipe_parameters(recipe), "brand_new": 3}
+    assert Recipe(**recipe_parameters(recipe)) == recipe

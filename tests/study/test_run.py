@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from thermorbm import exact
-from thermorbm.study.reduced import read_reduced
-from thermorbm.study.rundir import RunDirectory
-from thermorbm.study.runner import run_study
-from thermorbm.study.status import read_status
+from thermorbm.runner.progress import read_status
+from thermorbm.runner.rundir import RunDirectory
+from thermorbm.runner.store import read_reduced
+from thermorbm.study.run import run_study
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def files(directory, place, kind):
 
 def test_everything_is_done_and_found_where_it_belongs(finished, results):
     assert finished.is_complete
-    assert finished.not_certified == []
+    assert finished.results.not_certified == []
     content = results(finished.directory.path)
     assert content["tasks"] == {"total": 26, "done": 26, "failed": [], "missing": []}
     assert content["study"]["title"] == "Small <b>study</b>"
@@ -79,7 +79,7 @@ def test_the_quality_of_machines_for_one_temperature(finished, results):
         "joint_energy", "abs_magnetization", "energy", "correlation_r2", "heat_capacity",
     }  # fmt: skip
     assert found["is_equilibrium"] is (found["verdict"] == "equilibrium")
-    assert "quality" not in union["observations"][0]
+    assert union["observations"][0]["quality"] is None
 
 
 def test_arrays_for_figures_are_in_the_reduced_results(finished, results):
@@ -110,7 +110,7 @@ def test_a_second_run_does_nothing(again, results):
     before = results(again.directory.path)
     summary = again()
     assert summary.outcome.done == ()
-    assert (summary.n_found, summary.n_tasks) == (26, 26)
+    assert (summary.n_before, summary.n_tasks) == (26, 26)
     assert results(again.directory.path) == before
 
 

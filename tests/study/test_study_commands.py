@@ -57,10 +57,10 @@ def test_a_finished_study_ends_at_once_with_success(capsys, finished, small_file
 
 
 def test_a_failed_certificate_is_code_3(capsys, finished, small_file, monkeypatch):
-    from thermorbm.study import runner
+    from thermorbm.study.results import Results
 
     shutil.copytree(finished.directory.path, "runs/small")
-    monkeypatch.setattr(runner.RunSummary, "not_certified", ["2d at 2.0"])
+    monkeypatch.setattr(Results, "not_certified", ["2d at 2.0"])
     assert command(["run", str(small_file), "--no-report"]) == 3
     assert "certificate did NOT pass: 2d at 2.0" in capsys.readouterr().err
 
@@ -89,7 +89,8 @@ def test_status_begins_with_one_line_at_any_width(capsys, finished, monkeypatch,
 
 def test_status_tells_a_failure(capsys, finished):
     shutil.copytree(finished.directory.path, "run")
-    from thermorbm.study.rundir import RunDirectory, read_plan, write_json
+    from thermorbm.runner.rundir import RunDirectory, read_plan
+    from thermorbm.storage import write_json
 
     directory = RunDirectory(finished.directory.path.__class__("run"))
     task_id = next(iter(read_plan(directory)))

@@ -8,7 +8,7 @@ import pytest
 from thermorbm.errors import InputError
 from thermorbm.report.build import build
 from thermorbm.study.plan import plan_study
-from thermorbm.study.runner import run_study
+from thermorbm.study.run import run_study
 from thermorbm.study.toml import read_study
 
 

@@ -3,9 +3,8 @@
 import pytest
 
 from thermorbm.errors import FileError
-from thermorbm.study.builtin import builtin_studies, find_study
 from thermorbm.study.spec import PARTS
-from thermorbm.study.toml import load_study
+from thermorbm.study.toml import builtin_studies, find_study, load_study
 
 FAMILY = '[[family]]\nname = "2d"\nshape = [4, 4]\ntemperatures = [2.0, 3.0]\nsamples = 100\n'
 HEAD = 'name = "s"\n'
@@ -68,7 +67,7 @@ samples = 50
 """
     study = load_study(write_study(text))
     family = study.families[0]
-    main, zero, union = family.groups
+    main, zero, union = family.variants
     assert (study.name, study.seed, study.precision) == ("full", 5, "fp32")
     assert family.shape == (4, 4, 4)
     assert family.temperatures == (4.0, 4.1, 4.2, 4.3, 4.4, 4.5, 4.6, 4.7, 4.8, 4.9, 5.0)
@@ -85,7 +84,7 @@ samples = 50
 def test_defaults(write_study):
     family = load_study(write_study(HEAD + FAMILY)).families[0]
     assert family.parts == PARTS
-    assert family.groups == ()
+    assert family.variants == ()
     assert (family.method, family.hamiltonian, family.held_out) == ("metropolis", "ising", None)
 
 
@@ -140,9 +139,9 @@ def test_defaults(write_study):
         (HEAD + FAMILY + "changes = {epochs = [3]}", "family.2d.changes.epochs must be a number"),
         (
             HEAD + FAMILY + "size_changes = {4 = {epochs = 3}}",
-            "size_changes must be for sizes of this group, []",
+            "size_changes must be for sizes of this variant, []",
         ),
-        (HEAD + FAMILY + "hidden = [4]\nsize_changes = {5 = {epochs = 3}}", "of this group, [4], got 5"),
+        (HEAD + FAMILY + "hidden = [4]\nsize_changes = {5 = {epochs = 3}}", "of this variant, [4], got 5"),
         (HEAD + FAMILY + "hidden = [4]\nsize_changes = {4 = 3}", "size_changes.4 must be a table"),
         (
             HEAD + FAMILY + "hidden = [4]\nsize_changes = {04 = {}}",

@@ -1,4 +1,4 @@
-"""Commands that make and show datasets: sample, import, export, info."""
+"""Commands that make and show datasets: sample, import, export, info, demo."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from thermorbm.cli.app import EPILOG, NOT_CERTIFIED, app
-from thermorbm.cli.console import print_json, print_pairs, progress, say
+from thermorbm.cli.console import print_json, print_pairs, print_table, progress, say
 from thermorbm.cli.options import (
     CountOption,
     DataArgument,
@@ -28,8 +28,11 @@ from thermorbm.errors import CertificateWarning
 
 if TYPE_CHECKING:
     from thermorbm.dataset import Dataset
+    from thermorbm.demo import DemoRow
 
 # Heavy modules are imported inside the commands, so that --help answers at once.
+
+DEMO_COLUMNS = ["T", "E/N", "error", "exact", "z", "|m|", "m (L=∞)", "passed"]
 
 
 @app.command(epilog=EPILOG)
@@ -153,7 +156,7 @@ def info(file: DataArgument, as_json: JsonOption = False) -> None:
 
 
 def dataset_summary(data: Dataset) -> dict[str, Any]:
-    known = {
+    summary = {
         "n_samples": len(data),
         "n_sites": data.n_sites,
         "shape": list(data.lattice.shape) if data.lattice else None,
@@ -161,7 +164,7 @@ def dataset_summary(data: Dataset) -> dict[str, Any]:
         "certified": data.certificate.passed if data.certificate else None,
         "certificate": data.certificate.to_dict() if data.certificate else None,
     }
-    return {**data.provenance, **known}
+    return {**data.provenance, **summary}
 
 
 def show_dataset(summary: dict[str, Any], title: str, as_json: bool) -> None:
@@ -180,3 +183,27 @@ def _exit_code(data: Dataset, output: Path) -> int:
     for failure in data.certificate.failures:
         say(f"WARNING: {failure}")
     return NOT_CERTIFIED
+
+
+@app.command()
+def demo() -> None:
+    """Sample 32x32 at a few temperatures and compare with exact results; takes some seconds."""
+    from thermorbm.demo import SIDE, demo_rows
+
+    with progress() as report:
+        rows = list(demo_rows(progress=report))
+    title = f"Ising model, {SIDE}x{SIDE} torus: energy per spin beside Kaufman's exact value"
+    print_table(title, DEMO_COLUMNS, [_demo_cells(row) for row in rows], right=True)
+
+
+def _demo_cells(row: DemoRow) -> list[str]:
+    return [
+        f"{row.temperature:.4g}",
+        f"{row.energy:.5f}",
+        f"{row.energy_error:.5f}",
+        f"{row.energy_exact:.5f}",
+        f"{row.z_score:+.1f}",
+        f"{row.abs_magnetization:.4f}",
+        f"{row.magnetization_exact:.4f}",
+        "yes" if row.certified else "NO",
+    ]

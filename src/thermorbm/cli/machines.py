@@ -91,25 +91,25 @@ def analyse(
 
     rbm, data = thermorbm.load_machine(machine), thermorbm.Dataset.load(file)
     with progress() as report:
-        found = thermorbm.analyse(rbm, data, max_samples, seed, report).to_dict()
+        values = thermorbm.analyse(rbm, data, max_samples, seed, report).to_dict()
         if not no_bracket:
-            found |= thermorbm.bracket_entropy(rbm, data, max_samples, seed, progress=report).to_dict()
+            values |= thermorbm.bracket_entropy(rbm, data, max_samples, seed, progress=report).to_dict()
     if as_json:
-        print_json({"machine": str(machine), "data": str(file), **found})
+        print_json({"machine": str(machine), "data": str(file), **values})
     else:
-        _show(found, f"{machine} on {file}")
+        _show(values, f"{machine} on {file}")
 
 
-def _show(found: dict[str, Any], title: str) -> None:
+def _show(values: dict[str, Any], title: str) -> None:
     """The table; long records of the training and the certificate are for --json."""
-    certificate = found.pop("certificate")
-    found.pop("training")
+    certificate = values.pop("certificate")
+    values.pop("training")
     parameters = {
-        f"{name} ({kind})": x for name, s in found.pop("parameters").items() for kind, x in s.items()
+        f"{name} ({kind})": x for name, s in values.pop("parameters").items() for kind, x in s.items()
     }
     certified = {"data certified": certificate["passed"] if certificate else None}
-    bracket = _bracket_rows(found.pop("log_partition", None), found.pop("entropy_bracket", None))
-    print_pairs(title, found | parameters | certified | bracket)
+    bracket = _bracket_rows(values.pop("log_partition", None), values.pop("entropy_bracket", None))
+    print_pairs(title, values | parameters | certified | bracket)
 
 
 def _bracket_rows(log_partition: dict[str, Any] | None, bracket: dict[str, Any] | None) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def publish(
 def make_report(directory: Path, workers: int | None) -> Path:
     """The path of the page."""
     from thermorbm.report import build
-    from thermorbm.study.pool import wanted_workers
+    from thermorbm.runner.pool import wanted_workers
 
     say("drawing the report")
     return build(directory, wanted_workers(workers))
@@ -74,8 +74,8 @@ def make_report(directory: Path, workers: int | None) -> Path:
 def refresh_results(directory: Path) -> None:
     """Collects what is done into results.json; a directory with nothing but results.json stays as it is."""
     from thermorbm.report.publish import unpack
+    from thermorbm.runner.rundir import existing_run, read_plan
     from thermorbm.study.collect import collect
-    from thermorbm.study.rundir import existing_run, read_plan
     from thermorbm.study.toml import load_study
 
     run, toml = existing_run(directory), directory / "study.toml"

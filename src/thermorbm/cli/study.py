@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,8 +18,9 @@ from thermorbm.cli.options import JsonOption, WorkersOption
 from thermorbm.cli.report import make_report
 
 if TYPE_CHECKING:
-    from thermorbm.study.runner import RunSummary
-    from thermorbm.study.status import Status
+    from thermorbm.runner.progress import Status
+    from thermorbm.runner.run import RunSummary
+    from thermorbm.study.results import CriticalTemperature, Results
 
 TASK_FAILED, TERMINATED = 1, 143
 
@@ -39,22 +40,6 @@ Exit codes:
   1    some tasks failed
   2    not a run directory
 """
-
-
-INDICATORS = {
-    "heat_capacity_per_spin": "c_V",
-    "susceptibility_per_spin": "susceptibility of |m|",
-    "entropy_per_spin": "T dS/dT",
-    "pseudo_entropy_per_spin": "T dS~/dT",
-    "pseudo_likelihood_per_spin": "T dL~/dT",
-    "entropy_upper_per_spin": "T dS_up/dT (bracket)",
-    "filter_sum_abs_variance": "Var |filter sum|",
-    "nll_per_spin": "T dNLL/dT",
-    "own_heat_capacity_per_spin": "c_V of own chains",
-    "visible_energy_variance_per_spin": "Var visible energy",
-    "zero_bias_energy_variance_per_spin": "Var E_W (no biases)",
-    "visible_energy_mean_per_spin": "visible energy slope",
-}
 
 
 class Terminated(KeyboardInterrupt):
@@ -93,10 +78,10 @@ def run(
       thermorbm run paper --cluster tcp://host:8786
       thermorbm run paper --shard 3/16
     """
-    from thermorbm.cli.study_display import display
-    from thermorbm.study.builtin import find_study
-    from thermorbm.study.runner import run_shard, run_study
-    from thermorbm.study.shards import Shard
+    from thermorbm.cli.display import display
+    from thermorbm.runner.shards import Shard
+    from thermorbm.study.run import run_shard, run_study
+    from thermorbm.study.toml import find_study
 
     path, part = find_study(study), None if shard is None else Shard.parse(shard)
     if part and (fresh or cluster):
@@ -131,15 +116,15 @@ def status(
     Example:
       thermorbm status runs/desk --json
     """
-    from thermorbm.study.rundir import existing_run
-    from thermorbm.study.status import read_status
+    from thermorbm.runner.progress import read_status
+    from thermorbm.runner.rundir import existing_run
 
-    found = read_status(existing_run(directory))
+    progress = read_status(existing_run(directory))
     if as_json:
-        print_json(asdict(found))
+        print_json(asdict(progress))
     else:
-        _show(found)
-    return TASK_FAILED if found.failed else 0
+        _show(progress)
+    return TASK_FAILED if progress.failed else 0
 
 
 def _again(study: str, out: Path | None, shard: str | None) -> str:
@@ -162,64 +147,63 @@ def _signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _conclude(summary: RunSummary) -> int:
+def _conclude(summary: RunSummary[Results]) -> int:
     outcome, path = summary.outcome, summary.directory.path
-    n_done = summary.n_found + len(outcome.done)
+    n_done = summary.n_before + len(outcome.done)
     if summary.results is not None:
         _show_critical(summary.results)
-    say(f"{n_done} of {summary.n_tasks} tasks done, {summary.n_found} of them before; results in {path}")
+    say(f"{n_done} of {summary.n_tasks} tasks done, {summary.n_before} of them before; results in {path}")
     if not summary.is_complete:
         say(f"{len(outcome.failed)} tasks failed, {len(outcome.skipped)} skipped; see {path / 'failed'}")
         return TASK_FAILED
     if summary.results is None:
         say(f"other shards are not done; the last one joins them, or: thermorbm report {path}")
-    if summary.not_certified:
-        say(f"WARNING: certificate did NOT pass: {', '.join(summary.not_certified)}")
+    elif summary.results.not_certified:
+        say(f"WARNING: certificate did NOT pass: {', '.join(summary.results.not_certified)}")
         return NOT_CERTIFIED
     return 0
 
 
-def _show_critical(results: Mapping[str, Any]) -> None:
+def _show_critical(results: Results) -> None:
     """The table of critical temperatures on stdout; targets are of the same finite lattice."""
+    from thermorbm.study.quantities import indicator_text
+
     rows = [
-        (family["name"], _indicator(row["indicator"]), _machines(row), *_numbers(row))
-        for family in results["families"]
-        for row in family["critical_temperatures"]
-        if row["is_shown"] and row["estimate"] is not None  # a group of a few temperatures has none
+        (family.name, indicator_text(row.indicator, row.feature), _machines(row), *_numbers(row))
+        for family in results.families
+        for row in family.critical_temperatures
+        if row.is_shown and row.estimate is not None  # a variant of a few temperatures has none
     ]
     if rows:
         columns = "", "indicator", "machines", "T_c", "target", "off"
         print_table("critical temperatures", columns, rows, right=False)
 
 
-def _indicator(name: str) -> str:
-    return INDICATORS.get(name, name.replace("correlation_r", "filter correlation r="))
+def _machines(row: CriticalTemperature) -> str:
+    return "" if row.variant is None else f"{row.variant} {row.n_hidden}"
 
 
-def _machines(row: Mapping[str, Any]) -> str:
-    return "" if row["group"] is None else f"{row['group']} {row['n_hidden']}"
-
-
-def _numbers(row: Mapping[str, Any]) -> tuple[str, str, str]:
-    found, target, off = row["estimate"], row["target"], row["relative_to_target"]
-    if row["at_edge"]:
+def _numbers(row: CriticalTemperature) -> tuple[str, str, str]:
+    assert row.estimate is not None
+    if row.at_edge:
         return "not found", "", ""
-    known = "" if target is None else f"{target['value']:.3f}"
-    return f"{found['value']:.3f} ± {found['error']:.3f}", known, "" if off is None else f"{100 * off:+.1f} %"
+    target = "" if row.target is None else f"{row.target.value:.3f}"
+    off = "" if row.relative_to_target is None else f"{100 * row.relative_to_target:+.1f} %"
+    return f"{row.estimate.value:.3f} ± {row.estimate.error:.3f}", target, off
 
 
-def _show(found: Status) -> None:
-    counts = ", ".join(f"{number} {state}" for state, number in found.counts.items() if number)
-    rows = [(kind, f"{done}/{total}") for kind, (done, total) in found.stages.items()]
-    print_table(f"{found.study}: {counts}", ("stage", "done"), rows, right=True)
-    if found.runner:
-        left = "" if found.eta_seconds is None else f", about {found.eta_seconds:.0f} s left"
-        typer.echo(f"running: pid {found.runner['pid']} on {found.runner['host']}{left}")
-    for name, who in found.shards.items():
+def _show(progress: Status) -> None:
+    counts = ", ".join(f"{number} {state}" for state, number in progress.counts.items() if number)
+    rows = [(kind, f"{done}/{total}") for kind, (done, total) in progress.stages.items()]
+    print_table(f"{progress.study}: {counts}", ("stage", "done"), rows, right=True)
+    if progress.runner:
+        left = "" if progress.eta_seconds is None else f", about {progress.eta_seconds:.0f} s left"
+        typer.echo(f"running: pid {progress.runner['pid']} on {progress.runner['host']}{left}")
+    for name, who in progress.shards.items():
         typer.echo(f"shard {name}: pid {who['pid']} on {who['host']}")
-    for task in found.running:
+    for task in progress.running:
         typer.echo(f"  {task['name']} {100 * task['fraction']:.0f} %, {task['seconds']:.0f} s")
-    for task_id, error in found.failed.items():
+    for task_id, error in progress.failed.items():
         typer.echo(f"failed: {task_id}: {error}")
-    if found.last_error and not found.failed:
-        typer.echo(f"last error: {found.last_error}")
+    if progress.last_error and not progress.failed:
+        typer.echo(f"last error: {progress.last_error}")

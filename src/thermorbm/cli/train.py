@@ -10,6 +10,7 @@ import typer
 
 from thermorbm.cli.app import EPILOG, NOT_CERTIFIED, app
 from thermorbm.cli.console import print_json, print_pairs, say
+from thermorbm.cli.display import training_progress
 from thermorbm.cli.options import (
     DataArgument,
     ForceOption,
@@ -18,7 +19,6 @@ from thermorbm.cli.options import (
     SeedOption,
     whole_number,
 )
-from thermorbm.cli.training_display import training_progress
 from thermorbm.errors import InputError
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def train(
       thermorbm train data.h5 --model symmetric --filters 4 --kernel 3 -o rbm.h5
     """
     import thermorbm
-    from thermorbm.machines import training_summary
+    from thermorbm.reading.users import training_summary
     from thermorbm.storage import check_target
 
     if model == "dense" and n_hidden is None:
@@ -146,7 +146,7 @@ def train(
 def _datasets(file: Path, validation: Path | None, held_out: int | None) -> tuple[Dataset, Dataset | None]:
     """What to train on, and what to score beside it."""
     from thermorbm.dataset import Dataset
-    from thermorbm.machines import hold_out
+    from thermorbm.reading.configurations import hold_out
 
     data = Dataset.load(file)
     if validation is None:

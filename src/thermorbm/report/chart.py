@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,54 +11,61 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from thermorbm.report.labels import TC, Label, at, plain
+from thermorbm.report.labels import NOTHING, TC, Label, plain, size_label
 from thermorbm.report.panels import Panel, Series, all_panels, draw_panels, series
-from thermorbm.report.run import Arrays, Family, Missing, Values, look
+from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, Points, Run, points
 from thermorbm.report.style import BELOW_NEAR_ABOVE, colour, marker
+from thermorbm.study.quantities import Arrays
+from thermorbm.study.results import Indicators, Machine, Weights
 
 # The paper's three temperatures 1.0, 2.25 and 3.5, in units of T_c.
 LANDMARKS = (0.44, 0.99, 1.54)
 FEW_BINS = 30
+MOST_COLUMNS = 3
+NO_LATTICE = "the configurations have no lattice on which to wrap filters"
 
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """A figure. figure: for the files and for print. panels: its curves, which the page draws itself.
+    """A drawn figure. figure: for the files and for print. panels: its curves, which the page draws itself.
 
-    picture: something to show on the page beside the curves. lossy: see `style.finish`.
+    picture: something to show on the page beside the curves. lossy: see `style.finish`. id, title: what tells
+    several charts of one figure apart; the section puts the figure's own before them, and its part.
     """
 
-    id: str
-    part: str
-    title: Label
     caption: Markup
     figure: Figure
     panels: tuple[Panel, ...] = ()
     picture: Figure | None = None
     lossy: bool = False
+    id: str = ""
+    title: Label = NOTHING
+    part: str = ""
 
 
 def curves_chart(
-    id: str, part: str, title: Label, caption: Markup, panels: Sequence[Panel], **layout: Any
+    caption: Markup, panels: Sequence[Panel], id: str = "", title: Label = NOTHING, **layout: Any
 ) -> Chart:
-    """A figure that is nothing but panels of curves."""
+    """A figure that is nothing but panels of curves; layout: see `draw_panels`."""
     if not panels:
         raise Missing("there is nothing to draw")
-    return Chart(id, part, title, caption, draw_panels(panels, **layout), tuple(all_panels(panels)))
+    figure = draw_panels(panels, **layout)
+    return Chart(caption, figure, tuple(all_panels(panels)), id=id, title=title)
 
 
-def name_of(family: Family) -> Label:
-    """The family's name, with its lattice."""
-    shape = family.values.get("shape")
-    lattice = "" if shape is None else f" ({'×'.join(map(str, shape))})"
-    return plain(family.name + lattice)
+def control_panel(
+    family: FamilyView, title: Label, y_label: Label, curves: Sequence[Series], **more: Any
+) -> Panel:
+    """Curves over the control parameter, with a line at T_c of the infinite lattice where it is known."""
+    marks = () if family.critical is None else ((family.critical, TC),)
+    return Panel(title, family.run.control_label, y_label, tuple(curves), marks, **more)
 
 
-def landmarks(family: Family, role: str = "main") -> list[float]:
-    """Values of machines below, near and above T_c; lowest, middle and highest where T_c is not known."""
-    values = sorted({m["value"] for m in family.machines(role) if m["value"] is not None})
+def landmarks(family: FamilyView) -> list[float]:
+    """Machine of machines below, near and above T_c; lowest, middle and highest where T_c is not known."""
+    values = sorted({m.value for m in family.results.first_seeds() if m.value is not None})
     if not values:
-        raise Missing("no machines for single temperatures were trained")
+        raise Missing(NO_MACHINES["main"])
     if family.critical is None:
         chosen = [values[0], values[len(values) // 2], values[-1]]
     else:
@@ -67,55 +74,42 @@ def landmarks(family: Family, role: str = "main") -> list[float]:
     return sorted(set(chosen))
 
 
-def near_critical(family: Family, role: str = "main") -> float:
+def near_critical(family: FamilyView) -> float:
     """The value nearest to T_c, or in the middle."""
-    chosen = landmarks(family, role)
+    chosen = landmarks(family)
     return chosen[min(1, len(chosen) - 1)]
 
 
-def smallest(family: Family, role: str = "main") -> int:
-    sizes = family.sizes(role)
-    if not sizes:
-        raise Missing(NO_MACHINES[role])
-    return sizes[0]
-
-
-NO_MACHINES = {
-    "main": "no machines for single temperatures were trained",
-    "symmetric": "no symmetric machines were trained",
-    "union": "no machine was trained on all temperatures together",
-    "union-proportions": "no machine was trained on other proportions of temperatures",
-    "zero-bias": "no machines without biases were trained",
-    "unbalanced": "no machines were trained on configurations with unequal signs",
-    "other": "no machines were trained by another recipe",
-}
-
-
-def weights_of(family: Family, machine: Values) -> tuple[Values, Arrays]:
-    """Numbers and arrays of the task that read the machine's weights."""
-    numbers = machine.get("weights")
-    arrays = family.run.arrays(look(numbers, "file"))
-    if not numbers or not arrays:
-        raise Missing("the weights were not looked at")
-    return numbers, arrays
-
-
-def landmark_machines(family: Family, role: str = "main") -> list[tuple[float, Values, str]]:
+def landmark_machines(family: FamilyView) -> list[tuple[float, Machine, str]]:
     """(value, machine, colour) of the smallest machines at the landmarks."""
-    n_hidden = smallest(family, role)
-    found = [(value, family.machine(role, n_hidden, value)) for value in landmarks(family, role)]
-    colours = BELOW_NEAR_ABOVE if len(found) == 3 else tuple(colour(i) for i in range(len(found)))
-    return [
-        (value, machine, c) for (value, machine), c in zip(found, colours, strict=True) if machine is not None
-    ]
+    pairs = [(value, family.results.machine("main", family.smallest(), value)) for value in landmarks(family)]
+    colours = BELOW_NEAR_ABOVE if len(pairs) == 3 else tuple(colour(i) for i in range(len(pairs)))
+    return [(value, machine, c) for (value, machine), c in zip(pairs, colours, strict=True) if machine]
 
 
-def histogram(name: Label, arrays: Arrays, key: str, n_values: int, **style: Any) -> Series:
-    """A stored density as a curve through the middles of its bins; few values get wide bins."""
+def lattice_filters(family: FamilyView, machine: Machine) -> tuple[NDArray[Any], float]:
+    """The stored filters, wrapped to the lattice, and the standard deviation of all weights."""
+    numbers, arrays = family.weights(machine)
+    if "filters" not in arrays:
+        raise Missing(NO_LATTICE)
+    return arrays["filters"], numbers.W.variance**0.5
+
+
+def histogram(name: Label, weights: tuple[Weights, Arrays], key: str, colour: str) -> Series:
+    """A stored density of weights as a curve through the middles of its bins; few values get wide bins."""
+    numbers, arrays = weights
     if f"{key}.edges" not in arrays:
         raise Missing("the distributions were not stored")
-    edges, density = wider_bins(arrays[f"{key}.edges"], arrays[f"{key}.density"], n_values)
-    return series(name, *outline(edges, density), **style)
+    bins = wider_bins(arrays[f"{key}.edges"], arrays[f"{key}.density"], getattr(numbers, key).n_values)
+    return series(name, *outline(*bins), colour=colour)
+
+
+def landmark_histograms(family: FamilyView, key: str) -> tuple[Series, ...]:
+    """The distribution of one kind of number at each landmark."""
+    return tuple(
+        histogram(family.at(value), family.weights(machine), key, chosen)
+        for value, machine, chosen in landmark_machines(family)
+    )
 
 
 def outline(
@@ -139,37 +133,50 @@ def wider_bins(
     )
 
 
-def landmark_histograms(family: Family, key: str, role: str = "main") -> tuple[Series, ...]:
-    """The distribution of one kind of number at each landmark."""
-    found = []
-    for value, machine, chosen in landmark_machines(family, role):
-        numbers, arrays = weights_of(family, machine)
-        label = at(family.run, value)
-        found.append(histogram(label, arrays, key, int(numbers[key]["n_values"]), colour=chosen))
-    return tuple(found)
-
-
-def curve_series(name: Label, curve: Values | None, index: int, **style: Any) -> list[Series]:
-    """A stored curve {"x", "values", "errors"} as points joined by a line; nothing if there is none."""
-    if not curve or not curve.get("x"):
+def curve_series(name: Label, curve: Points, index: int = 0, **style: Any) -> list[Series]:
+    """A stored curve as points joined by a line; nothing if it has no points."""
+    if not curve:
         return []
     looks: dict[str, Any] = {"colour": colour(index), "marker": marker(index), "width": 0.9, **style}
-    values = [np.nan if value is None else value for value in curve["values"]]
-    errors = [np.nan if value is None else value for value in curve["errors"]]
-    return [series(name, curve["x"], values, errors, **looks)]
+    return [series(name, *zip(*curve, strict=True), **looks)]
 
 
-def critical_mark(family: Family) -> tuple[tuple[float, Label], ...]:
-    """A line at T_c of the infinite lattice."""
-    return () if family.critical is None else ((family.critical, TC),)
+def peak_of(curve: Points) -> tuple[float, float] | None:
+    """(x, value) of the highest point."""
+    return max(((x, value) for x, value, _ in curve), key=lambda place: (place[1], place[0]), default=None)
 
 
-def peak_of(curve: Values | None) -> tuple[float, float] | None:
-    """(x, value) of the highest stored point."""
-    if not curve or not curve.get("x"):
-        return None
-    pairs = [(v, x) for x, v in zip(curve["x"], curve["values"], strict=True) if v is not None]
-    if not pairs:
-        return None
-    value, x = max(pairs)
-    return float(x), float(value)
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Machines of one role on one family's data: figures 7 and 8 show several such columns side by side."""
+
+    family: FamilyView
+    role: str
+
+    @property
+    def title(self) -> Label:
+        return plain(f"{self.family.name}, all temperatures") if self.role == "union" else self.family.title
+
+    @property
+    def items(self) -> list[Indicators]:
+        return self.family.results.indicators_of(self.role)
+
+
+def column_charts(
+    run: Run, has_curves: Callable[[Column], bool], draw: Callable[[list[Column], str], Chart], reason: str
+) -> list[Chart]:
+    """Charts of at most three columns each: machines for single temperatures, then those for all of them."""
+    columns = [Column(family, role) for role in ("main", "union") for family in run.families]
+    kept = [column for column in columns if has_curves(column)]
+    if not kept:
+        raise Missing(reason)
+    parts = [kept[start : start + MOST_COLUMNS] for start in range(0, len(kept), MOST_COLUMNS)]
+    return [draw(part, "" if index == 0 else f"-{index + 1}") for index, part in enumerate(parts)]
+
+
+def per_size(column: Column, curve: str, **style: Any) -> list[Series]:
+    """One curve for each number of hidden units."""
+    curves: list[Series] = []
+    for index, item in enumerate(column.items):
+        curves += curve_series(size_label(item.n_hidden), points(item.curves.get(curve)), index, **style)
+    return curves

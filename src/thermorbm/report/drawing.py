@@ -18,10 +18,10 @@ from markupsafe import Markup
 
 from thermorbm.errors import FileError
 from thermorbm.report.chart import Chart
-from thermorbm.report.figures import Entry, LeftOut, draw
 from thermorbm.report.interactive import Spec, panel_spec
 from thermorbm.report.labels import plain
 from thermorbm.report.run import Run
+from thermorbm.report.section import Gap, RunFigure
 from thermorbm.report.style import Drawing, finish, our_style
 
 
@@ -38,23 +38,23 @@ class Shown:
     specs: dict[str, Spec]
 
 
-Drawn = tuple[str, Shown | LeftOut]
+Drawn = list[Shown | Gap]
 
 
-def draw_all(run: Run, entries: Sequence[Entry], n_workers: int = 1) -> list[Drawn]:
-    """(section, figure or why not), in the order of `entries` whatever the number of processes."""
-    n_useful = min(n_workers, len(entries))
+def draw_all(run: Run, figures: Sequence[RunFigure], n_workers: int = 1) -> list[Drawn]:
+    """The charts of every figure or why there are none, in order whatever the number of processes."""
+    n_useful = min(n_workers, len(figures))
     if n_useful < 2:
-        return [item for entry in entries for item in draw_entry(run, entry)]
+        return [draw_figure(run, figure) for figure in figures]
     try:
-        return _draw_in_processes(run, entries, n_useful)
+        return _draw_in_processes(run, figures, n_useful)
     except (BrokenProcessPool, BrokenPipeError) as error:
         problem = "a process that drew figures was killed, perhaps because memory ran out"
         raise FileError(run.path, problem, f"try: thermorbm report {run.path} --workers 1") from error
 
 
-def _draw_in_processes(run: Run, entries: Sequence[Entry], n_processes: int) -> list[Drawn]:
-    """Gives each process every n-th entry.
+def _draw_in_processes(run: Run, figures: Sequence[RunFigure], n_processes: int) -> list[Drawn]:
+    """Gives each process every n-th figure.
 
     Each has a pool of its own: one pool of several waits for ever if a process is killed while another one is
     being started.
@@ -64,16 +64,20 @@ def _draw_in_processes(run: Run, entries: Sequence[Entry], n_processes: int) -> 
         pools = [ProcessPoolExecutor(1, context, _begin, (run,)) for _ in range(n_processes)]
         for pool in pools:
             stack.callback(pool.shutdown, cancel_futures=True)
-        waiting = [pool.submit(_draw_here, entry) for pool, entry in zip(cycle(pools), entries, strict=False)]
-        return [item for future in waiting for item in future.result()]
-
-
-def draw_entry(run: Run, entry: Entry) -> list[Drawn]:
-    """What one entry of the list of figures gives."""
-    with our_style():
-        return [
-            (entry.section, item if isinstance(item, LeftOut) else _shown(item)) for item in draw(run, entry)
+        waiting = [
+            pool.submit(_draw_here, figure) for pool, figure in zip(cycle(pools), figures, strict=False)
         ]
+        return [future.result() for future in waiting]
+
+
+def draw_figure(run: Run, figure: RunFigure) -> Drawn:
+    """What one figure gives: charts, and gaps where there are none."""
+    with our_style():
+        return [item for result in figure.attempts(run) for item in _finished(result)]
+
+
+def _finished(result: list[Chart] | Gap) -> Drawn:
+    return [result] if isinstance(result, Gap) else [_shown(chart) for chart in result]
 
 
 # The run that a drawing process is at: its arrays are read once for all figures.
@@ -88,8 +92,8 @@ def _begin(run: Run) -> None:
     Thread(target=_end_with_parent, daemon=True).start()
 
 
-def _draw_here(entry: Entry) -> list[Drawn]:
-    return draw_entry(_here, entry)
+def _draw_here(figure: RunFigure) -> Drawn:
+    return draw_figure(_here, figure)
 
 
 def _end_with_parent() -> None:
@@ -106,4 +110,4 @@ def _shown(chart: Chart) -> Shown:
     specs = {f"{chart.id}-{index}": panel_spec(panel) for index, panel in enumerate(panels)}
     picture = None if chart.picture is None else finish(chart.picture)
     drawing = finish(chart.figure, chart.lossy)
-    return Shown(chart.id, chart.part, chart.title.markup, chart.caption, drawing, picture, specs)
+    return Shown(chart.id, chart.part, chart.title.html, chart.caption, drawing, picture, specs)

@@ -2,86 +2,102 @@
 
 from __future__ import annotations
 
-import html
 import math
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from markupsafe import Markup
 
-from thermorbm.report.run import Run
+from thermorbm.study.quantities import QUANTITIES
+from thermorbm.study.tex import to_html
+
+
+class Measured(Protocol):
+    """A value with its standard error."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def error(self) -> float: ...
 
 
 @dataclass(frozen=True)
 class Label:
-    """tex: matplotlib's mathtext. html: the same for page and interactive curves."""
+    """tex: text with formulas between dollar signs, for matplotlib. html: the same for the page."""
 
     tex: str
-    html: str
 
     def __add__(self, other: Label | str) -> Label:
-        more = plain(other) if isinstance(other, str) else other
-        return Label(self.tex + more.tex, self.html + more.html)
+        return Label(self.tex + (plain(other) if isinstance(other, str) else other).tex)
 
     def __radd__(self, other: str) -> Label:
         return plain(other) + self
 
     @property
-    def markup(self) -> Markup:
-        return Markup(self.html)
+    def html(self) -> Markup:
+        return Markup(to_html(self.tex))
+
+    def __html__(self) -> Markup:
+        """What `Markup.format` and templates put in the place of a label."""
+        return self.html
 
 
 def plain(text: object) -> Label:
     """A label of somebody's text: nothing in it is markup."""
-    known = str(text)
-    return Label(known.replace("\\", "\\\\").replace("$", r"\$"), html.escape(known))
+    return Label(str(text).replace("\\", "\\\\").replace("$", r"\$"))
 
 
-T = Label("$T$", "<i>T</i>")
-TC = Label("$T_c$", "<i>T</i><sub>c</sub>")
-N_HIDDEN = Label("$n_h$", "<i>n</i><sub>h</sub>")
-N_VISIBLE = Label("$n_v$", "<i>n</i><sub>v</sub>")
-ENTROPY = Label("$S$", "<i>S</i>")
-PSEUDO_ENTROPY = Label(r"$\widetilde{S}$", "<i>S̃</i>")
-PSEUDO_LIKELIHOOD = Label(r"$\widetilde{\mathcal{L}}$", "<i>L̃</i>")
-UPPER_EDGE = Label(r"$S_\mathrm{up}$", "<i>S</i><sub>up</sub>")
-PER_SPIN = Label("$/N$", "/<i>N</i>")
-HEAT_CAPACITY = Label("$c_V$", "<i>c</i><sub>V</sub>")
-ENERGY = Label(r"$\langle E\rangle/N$", "⟨<i>E</i>⟩/<i>N</i>")
-ABS_MAGNETIZATION = Label(r"$\langle|m|\rangle$", "⟨|<i>m</i>|⟩")
-VISIBLE_ENERGY = Label(r"$\mathcal{E}_\theta$", "ℰ<sub>θ</sub>")
-P_HIDDEN = Label("$p_h$", "<i>p</i><sub>h</sub>")
+def symbol(quantity: str) -> Label:
+    """The symbol of a quantity by its name."""
+    return Label(QUANTITIES[quantity].tex)
+
+
+def axis(quantity: str) -> Label:
+    """The label of an axis for a quantity by its name."""
+    return Label(QUANTITIES[quantity].axis)
+
+
+NOTHING = plain("")
+T, TC = Label("$T$"), Label("$T_c$")
+N_HIDDEN = Label("$n_h$")
+PER_SPIN = Label("$/N$")
+ENTROPY, PSEUDO_ENTROPY = symbol("entropy_per_spin"), symbol("pseudo_entropy_per_spin")
+UPPER_EDGE, HEAT_CAPACITY = symbol("entropy_upper_per_spin"), symbol("heat_capacity_per_spin")
+PSEUDO_LIKELIHOOD = symbol("pseudo_likelihood_per_spin")
+# By the names of their moments in the results.
+WEIGHTS = {
+    "W": Label("$W_{ij}$"),
+    "b": Label("$b_j$"),
+    "c": Label("$c_i$"),
+    "filter_sums": Label(r"$\Sigma_j W_{ij}/n_v$"),
+    "inverse_filter_sums": Label(r"$\Sigma_i W_{ij}/n_h$"),
+}
 DENSITY = plain("probability density")
-
-
-def control_label(run: Run) -> Label:
-    """The axis of the control parameter, with its unit."""
-    control = run.study.get("control") or {}
-    symbol, unit = control_symbol(run), str(control.get("unit", ""))
-    if unit == "J/k_B":
-        unit_label = Label(r"$J/k_\mathrm{B}$", "<i>J</i>/<i>k</i><sub>B</sub>")
-    else:
-        unit_label = plain(unit)
-    return symbol + " (" + unit_label + ")" if unit else symbol
-
-
-def control_symbol(run: Run) -> Label:
-    symbol = str((run.study.get("control") or {}).get("symbol", "T"))
-    return T if symbol == "T" else plain(symbol)
-
-
-def critical_symbol(run: Run) -> Label:
-    """T_c, or the like for another control parameter."""
-    symbol = control_symbol(run)
-    return TC if symbol == T else symbol + Label("$_c$", "<sub>c</sub>")
-
-
-def at(run: Run, value: float) -> Label:
-    """T = 2.25."""
-    return control_symbol(run) + f"\u00a0=\u00a0{value:g}"
+FORMULA = re.compile(r"\$[^$]+\$")
 
 
 def size_label(n_hidden: int) -> Label:
     return N_HIDDEN + f"\u00a0=\u00a0{n_hidden}"
+
+
+def text(template: str, *values: object) -> Markup:
+    """A template of our own with values in its places: labels and markup as they are, all else escaped.
+
+    The template may hold markup, and formulas between dollar signs.
+    """
+    return Markup(FORMULA.sub(lambda formula: to_html(formula[0]), template)).format(*values)
+
+
+def list_with(word: str, pairs: Iterable[tuple[object, object]], between: str = ", ") -> Markup:
+    """Pairs joined by a word or a sign, one after the other: 0.1 at T = 1, 0.2 at T = 2."""
+    return Markup(between).join(text("{}" + word + "{}", first, second) for first, second in pairs)
+
+
+def by_size(pairs: Iterable[tuple[int, object]]) -> Markup:
+    """What is said of each number of hidden units: n_h = 4: 0.1; n_h = 9: 0.2."""
+    return list_with(": ", [(size_label(n_hidden), words) for n_hidden, words in pairs], "; ")
 
 
 def with_error(value: float, error: float | None) -> str:
@@ -96,14 +112,22 @@ def with_error(value: float, error: float | None) -> str:
     return f"{value:.0f}({error:.0f})".replace("-", "−")
 
 
+def cell(measured: Measured | None, scale: float = 1) -> str:
+    """A value and its error over a common scale; a dash for what is not known."""
+    return "–" if measured is None else with_error(measured.value / scale, measured.error / scale)
+
+
 def short(value: float | None, digits: int = 4) -> str:
     """Four significant digits, with a true minus sign; a dash for what is not known."""
     if value is None or not math.isfinite(value):
         return "–"
-    text = f"{value:.0f}" if 10 ** (digits - 1) <= abs(value) < 1e6 else f"{value:.{digits}g}"
-    return text.replace("-", "−")
+    letters = f"{value:.0f}" if 10 ** (digits - 1) <= abs(value) < 1e6 else f"{value:.{digits}g}"
+    return letters.replace("-", "−")
 
 
-def percent(value: float, signed: bool = False, digits: int = 2) -> str:
+def percent(value: float | None, signed: bool = False, digits: int = 2) -> str:
+    """A share in per cent; a dash for what is not known."""
+    if value is None:
+        return "–"
     sign = "+" if signed else ""
     return f"{100 * value:{sign}.{digits}f}\u00a0%".replace("-", "−")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
@@ -12,32 +15,107 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from thermorbm.report.drawing import Shown
-from thermorbm.report.interactive import Spec
+from thermorbm.report.labels import text
+from thermorbm.report.run import Run
+from thermorbm.report.section import (
+    Gap,
+    Judged,
+    Judgement,
+    PageTable,
+    RunFigure,
+    Section,
+    attempt,
+    make_tables,
+)
+from thermorbm.report.sections import SECTIONS, SUMMARY
+from thermorbm.report.sections.summary import write_lead
 from thermorbm.report.style import DPI
-from thermorbm.report.tables import Table
+
+Drawn = Mapping[RunFigure, Sequence[Shown | Gap]]
 
 
 @dataclass(frozen=True, eq=False)
-class Section:
-    id: str
-    title: str
+class SectionContent:
+    """What a section has to show in one run. gaps: what it has not, and why."""
+
+    section: Section
+    words: Sequence[Markup]
     charts: Sequence[Shown]
-    left_out: Sequence[str]
-    tables: Sequence[Table] = ()
+    tables: Sequence[PageTable]
+    gaps: Sequence[Gap]
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.words or self.charts or self.tables or self.gaps)
 
 
-def render(panels: dict[str, Spec], **context: Any) -> str:
-    """The page as text. panels: what plotly draws, by id."""
+def make_page(run: Run, drawn: Drawn, judged: Sequence[Judged]) -> str:
+    """The page as text."""
+    summary, *contents = (_content(section, run, drawn) for section in (SUMMARY, *SECTIONS))
+    failures = [gap for content in (summary, *contents) for gap in content.gaps if gap.is_failure]
     environment = Environment(
         loader=PackageLoader("thermorbm.report"), autoescape=True, undefined=StrictUndefined
     )
+    charts = [chart for content in (summary, *contents) for chart in content.charts]
+    panels = {id: spec for chart in charts for id, spec in chart.specs.items()}
     return environment.get_template("report.html").render(
+        study=run.results.study,
+        title=run.results.study.title or f"Study {run.results.study.name}",
+        lead=write_lead(run),
+        summary=summary,
+        failures=_failure_words(failures, judged),
+        tally=_tally(judged),
+        claims=judged,
+        section_of={claim.id: section.id for section in SECTIONS for claim in section.claims},
+        contents=[content for content in contents if not content.is_empty],
+        version=version("thermorbm"),
+        dpi=DPI,
         style=Markup(_resource("report.css")),
         script=Markup(_resource("report.js")),
         plotly=Markup(plotly_source()),
-        dpi=DPI,
         panel_data=Markup(script_json(panels)),
-        **context,
+    )
+
+
+def _content(section: Section, run: Run, drawn: Drawn) -> SectionContent:
+    items = [item for figure in section.figures for item in drawn[figure]]
+    tables, gaps = make_tables(section, run)
+    charts = [item for item in items if isinstance(item, Shown)]
+    gaps = [*(item for item in items if isinstance(item, Gap)), *gaps]
+    words = attempt(section.title, partial(section.words, run))
+    if isinstance(words, Gap):
+        return SectionContent(section, [], charts, tables, [*gaps, words])
+    return SectionContent(section, words, charts, tables, gaps)
+
+
+def _failure_words(gaps: Sequence[Gap], judged: Sequence[Judged]) -> Markup:
+    """Names every place where the report itself failed; empty if there is none."""
+    places = [gap.what for gap in gaps]
+    places += [
+        f"claim {item.claim.id} ({finding.family})"
+        for item in judged
+        for finding in item.findings
+        if finding.judgement is Judgement.BROKEN
+    ]
+    if not places:
+        return Markup("")
+    words = (
+        "The report itself failed in {} places, which is a mistake of the program: {}. Each is marked below."
+    )
+    return text(words, len(places), "; ".join(places))
+
+
+def _tally(judged: Sequence[Judged]) -> str:
+    counts = Counter(finding.judgement for item in judged for finding in item.findings)
+    always = (Judgement.HOLDS, Judgement.FAILS, Judgement.UNTESTED)
+    words = [
+        f"{counts[judgement]} {judgement}"
+        for judgement in Judgement
+        if counts[judgement] or judgement in always
+    ]
+    return (
+        f"{len(judged)} claims, judged by fixed rules on the numbers of this study, family by family: "
+        f"{', '.join(words)}. A verdict is about this study: its lattices, machines and training."
     )
 
 
@@ -52,5 +130,5 @@ def plotly_source() -> str:
 
 def script_json(value: Any) -> str:
     """JSON that may stand inside a script element, whatever texts it holds."""
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    letters = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    return letters.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -79,8 +79,8 @@ def series(name: Label, x: ArrayLike, y: ArrayLike, errors: ArrayLike | None = N
     """A series of finite points."""
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     kept = np.isfinite(x) & np.isfinite(y)
-    known = None if errors is None else np.nan_to_num(np.asarray(errors, dtype=np.float64))[kept]
-    return Series(name, x[kept], y[kept], known, **look)
+    bars = None if errors is None else np.nan_to_num(np.asarray(errors, dtype=np.float64))[kept]
+    return Series(name, x[kept], y[kept], bars, **look)
 
 
 def all_panels(panels: Sequence[Panel]) -> list[Panel]:

@@ -18,13 +18,13 @@ from tempfile import TemporaryDirectory
 from PIL import Image
 
 from thermorbm.errors import FileError
-from thermorbm.report.claims import judge_all
-from thermorbm.report.figures import FIGURES, draw
 from thermorbm.report.run import read_run
+from thermorbm.report.section import judge_all
+from thermorbm.report.sections import SECTIONS, all_figures
 from thermorbm.report.style import few_colours, our_style
-from thermorbm.storage import atomic_path
-from thermorbm.study.reduced import read_values, write_reduced
-from thermorbm.study.rundir import RunDirectory, existing_run, open_run, read_json, read_plan
+from thermorbm.runner.rundir import RunDirectory, existing_run, open_run, read_plan
+from thermorbm.runner.store import read_values, write_reduced
+from thermorbm.storage import atomic_path, read_json
 
 ARCHIVE = "reduced.tar.xz"
 COPIED = ("study.toml", "results.json")
@@ -87,9 +87,9 @@ def _shown(path: Path) -> frozenset[str]:
     """Files whose arrays figures or claims ask for."""
     run = read_run(path)
     with our_style():
-        for entry in FIGURES:
-            list(draw(run, entry))
-    judge_all(run)
+        for figure in all_figures():
+            list(figure.attempts(run))
+    judge_all(SECTIONS, run)
     return run.files_read
 
 

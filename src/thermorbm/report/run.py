@@ -1,20 +1,49 @@
-"""What a run directory holds: `results.json`, and the arrays of reduced results when asked for."""
+"""What a run directory holds: typed results, and the arrays of reduced results when asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-from numpy.typing import NDArray
+from typing import TypeVar
 
 from thermorbm.errors import FileError
-from thermorbm.study.reduced import read_reduced
-from thermorbm.study.rundir import existing_run, read_json
+from thermorbm.records import NotDone
+from thermorbm.report.labels import TC, Label, Measured, T, plain
+from thermorbm.runner.rundir import existing_run
+from thermorbm.runner.store import read_reduced
+from thermorbm.study.quantities import Arrays
+from thermorbm.study.results import (
+    Curve,
+    Data,
+    Family,
+    Indicators,
+    Machine,
+    Observation,
+    Results,
+    Thermodynamics,
+    Weights,
+    read_results,
+)
 
-Values = Mapping[str, Any]
-Arrays = Mapping[str, NDArray[Any]]
+# (x, value, error) of every point of a curve.
+Points = list[tuple[float, float, float]]
+ValueAndError = tuple[float, float]
+Some = TypeVar("Some")
+
+NO_MACHINES = {
+    "main": "no machines for single temperatures were trained",
+    "symmetric": "no symmetric machines were trained",
+    "union": "no machine was trained on all temperatures together",
+    "union-proportions": "no machine was trained on other proportions of temperatures",
+    "zero-bias": "no machines without biases were trained",
+    "unbalanced": "no machines were trained on configurations with unequal signs",
+    "other": "no machines were trained by another recipe",
+}
+ONE_SIZE = "there is one number of hidden units only"
+NO_WEIGHTS = "the weights were not looked at"
+KELVIN_LIKE = Label(r"$J/k_\mathrm{B}$")
+NO_THERMODYNAMICS = Thermodynamics({}, {})
 
 
 class Missing(Exception):
@@ -23,19 +52,33 @@ class Missing(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """results: the content of `results.json`. Arrays are read once."""
+    """The results of a study in its run directory. Arrays are read once."""
 
     path: Path
-    results: Values
+    results: Results
     _arrays: dict[str, Arrays] = field(default_factory=dict, repr=False)
 
     @property
-    def study(self) -> Values:
-        return dict(self.results.get("study") or {})
+    def control_symbol(self) -> Label:
+        symbol = self.results.study.control.symbol
+        return T if symbol == "T" else plain(symbol)
 
     @property
-    def families(self) -> list[Family]:
-        return [Family(self, values) for values in self.results.get("families", [])]
+    def control_label(self) -> Label:
+        """The axis of the control parameter, with its unit."""
+        unit = self.results.study.control.unit
+        label = KELVIN_LIKE if unit == "J/k_B" else plain(unit)
+        return self.control_symbol + " (" + label + ")" if unit else self.control_symbol
+
+    @property
+    def critical_symbol(self) -> Label:
+        """T_c, or the like for another control parameter."""
+        symbol = self.control_symbol
+        return TC if symbol == T else symbol + Label("$_c$")
+
+    @property
+    def families(self) -> list[FamilyView]:
+        return [FamilyView(self, family) for family in self.results.families]
 
     @property
     def files_read(self) -> frozenset[str]:
@@ -61,110 +104,112 @@ class Run:
 
 
 def read_run(path: Path) -> Run:
-    """The run at `path`; FileError if there is none, or nothing has been found yet."""
+    """The run at `path`; FileError if there is none, or it has no results yet."""
     directory = existing_run(path)
     if not directory.results.exists():
         raise FileError(
             directory.results, "is not there yet", f"go on with: thermorbm run STUDY --out {path}"
         )
-    return Run(path, read_json(directory.results))
+    return Run(path, read_results(directory.results))
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
-    """Configurations on one lattice, and the machines trained on them."""
+class FamilyView:
+    """The results of one family, with the questions that figures, tables and claims ask of them."""
 
     run: Run
-    values: Values
+    results: Family
 
     @property
     def name(self) -> str:
-        return str(self.values["name"])
+        return self.results.name
 
     @property
-    def dimension(self) -> int | None:
-        shape = self.values.get("shape")
-        return None if shape is None else len(shape)
+    def title(self) -> Label:
+        """The family's name, with its lattice."""
+        return plain(self.name + (f" ({'×'.join(map(str, self.shape))})" if self.shape else ""))
 
     @property
-    def n_sites(self) -> int | None:
-        """Of the lattice, or without one of the data."""
-        known = self.values.get("n_sites")
-        return known if known is not None else next((row.get("n_sites") for row in self.data()), None)
+    def shape(self) -> tuple[int, ...] | None:
+        return self.results.shape
 
     @property
     def critical(self) -> float | None:
         """T_c of the infinite lattice, None where it is not known."""
-        return self.values.get("critical_temperature")
+        return self.results.critical_temperature
 
     @property
-    def is_ising(self) -> bool:
-        return self.values.get("hamiltonian") == "ising"
+    def thermodynamics(self) -> Thermodynamics:
+        """Averages of the configurations as curves; without any where they were not computed."""
+        return self.results.thermodynamics or NO_THERMODYNAMICS
 
-    def data(self, balanced: bool = True) -> list[Values]:
-        """Datasets, in the order of the control parameter; the balanced ones, or those with unequal signs."""
-        rows = [row for row in self.values.get("data", []) if (row["sector"] == "symmetric") == balanced]
-        return sorted(rows, key=lambda row: float(row["value"]))
+    def at(self, value: float) -> Label:
+        """A value of the control parameter in words: T = 2.25."""
+        return self.run.control_symbol + f"\u00a0=\u00a0{value:g}"
 
-    def machines(self, role: str = "main", n_hidden: int | None = None) -> list[Values]:
-        """First seeds of the machines of that role, in the order of the control parameter."""
-        found = [
-            machine
-            for machine in self.values.get("machines", [])
-            if role_of(machine) == role and machine["seed_index"] == 0
-        ]
-        kept = [machine for machine in found if n_hidden in (None, machine["n_hidden"])]
-        return sorted(kept, key=lambda machine: (machine["n_hidden"], machine["value"] or 0.0))
+    def data_at(self, value: float) -> Data | None:
+        """The balanced configurations at that value."""
+        return next((row for row in self.results.balanced_data() if row.value == value), None)
 
-    def sizes(self, role: str = "main") -> list[int]:
-        """Numbers of hidden units, smallest first."""
-        return sorted({machine["n_hidden"] for machine in self.machines(role)})
+    def smallest(self, role: str = "main") -> int:
+        """The smallest number of hidden units; Missing where there are no such machines."""
+        sizes = self.results.sizes(role)
+        if not sizes:
+            raise Missing(NO_MACHINES[role])
+        return sizes[0]
 
-    def machine(self, role: str, n_hidden: int, value: float | None) -> Values | None:
-        return next((m for m in self.machines(role, n_hidden) if m["value"] == value), None)
+    def smallest_machines(self) -> list[tuple[float, Machine]]:
+        """Machines for single temperatures with the fewest hidden units, each with its temperature."""
+        machines = self.results.first_seeds("main", self.smallest())
+        return [(machine.value, machine) for machine in machines if machine.value is not None]
 
-    def indicators(self, role: str = "main") -> list[Values]:
-        """Curves over the control parameter, smallest machines first."""
-        groups = {m["group"] for m in self.values.get("machines", []) if role_of(m) == role}
-        found = [item for item in self.values.get("indicators", []) if item["group"] in groups]
-        return sorted(found, key=lambda item: int(item["n_hidden"]))
+    def indicators(self, role: str, n_hidden: int) -> Indicators | None:
+        """What machines of one role and size say over the control parameter."""
+        return next((item for item in self.results.indicators_of(role) if item.n_hidden == n_hidden), None)
 
-    @property
-    def thermodynamics(self) -> Values:
-        return self.values.get("thermodynamics") or {}
+    def curve(self, role: str, n_hidden: int, name: str) -> Points:
+        """A curve of machines of one role and size; no points where it was not computed."""
+        item = self.indicators(role, n_hidden)
+        return [] if item is None else points(item.curves.get(name))
 
+    def weights(self, machine: Machine) -> tuple[Weights, Arrays]:
+        """Numbers and arrays of the task that read the machine's weights."""
+        numbers = need(machine.weights, NO_WEIGHTS)
+        arrays = self.run.arrays(numbers.file)
+        if not arrays:
+            raise Missing(NO_WEIGHTS)
+        return numbers, arrays
 
-def role_of(machine: Values) -> str:
-    """Main, symmetric, union, union-proportions, zero-bias, unbalanced or other: what a machine is for."""
-    if machine.get("filters"):
-        return "symmetric"
-    if machine.get("union"):
-        return "union" if machine.get("proportions") is None else "union-proportions"
-    if machine.get("group") == "main":
-        return "main"
-    if machine.get("sector") != "symmetric":
-        return "unbalanced"
-    return "zero-bias" if (machine.get("recipe") or {}).get("zero_bias") else "other"
+    def observation(self, n_hidden: int, value: float) -> Observation | NotDone:
+        """What the machine of that size for one temperature made of the data there."""
+        machine = self.results.machine("main", n_hidden, value)
+        return machine if isinstance(machine, NotDone) else machine.observation()
 
-
-def observation(machine: Values, value: float | None = None) -> Values | None:
-    """What a machine made of the data at one value, at its own by default."""
-    wanted = machine["value"] if value is None else value
-    return next((row for row in machine.get("observations", []) if row["value"] == wanted), None)
+    def observed_arrays(self, n_hidden: int, value: float) -> Arrays:
+        """The arrays of that observation; none if they are not there."""
+        seen = self.observation(n_hidden, value)
+        return self.run.arrays(seen.file if seen else None)
 
 
-def look(values: Any, *keys: str) -> Any:
-    """values[key][key]..., None where something is absent."""
-    for key in keys:
-        if not isinstance(values, Mapping) or values.get(key) is None:
-            return None
-        values = values[key]
-    return values
-
-
-def estimate(values: Any, *keys: str) -> tuple[float, float] | None:
-    """(value, error) at that place, None where something is absent; an error that is not known is 0."""
-    found = look(values, *keys)
-    if not isinstance(found, Mapping) or found.get("value") is None:
+def pair_of(measured: Measured | NotDone | None) -> ValueAndError | None:
+    """(value, error) of an estimate, None where there is none; an error that is not known is 0."""
+    if measured is None or isinstance(measured, NotDone) or math.isnan(measured.value):
         return None
-    return float(found["value"]), float(found.get("error") or 0.0)
+    return measured.value, 0.0 if math.isnan(measured.error) else measured.error
+
+
+def points(curve: Curve | None) -> Points:
+    """The points of a curve that have a value; none where there is no curve."""
+    if curve is None:
+        return []
+    rows = zip(curve.x, curve.values, curve.errors, strict=True)
+    return [(x, y, 0.0 if math.isnan(error) else error) for x, y, error in rows if not math.isnan(y)]
+
+
+def need(value: Some | NotDone | None, reason: str) -> Some:
+    """The value itself, or Missing for that reason if there is none; a part that is not done says more."""
+    if value is None:
+        raise Missing(reason)
+    if isinstance(value, NotDone):
+        raise Missing(f"{reason}: {value.reason}")
+    return value

@@ -1,6 +1,7 @@
-"""Studies: what to compute (a strict TOML file), in which tasks, where the results lie, and who runs them.
+"""Studies: what to compute, in which steps, and what came of it.
 
-    toml -> spec -> plan (tasks, each named by the hash of what determines it) -> executor -> run directory
+    toml ─▶ spec ─▶ plan ─▶ tasks, each of one of `steps` ─▶ runner ─▶ collect ─▶ results
 
-Heavy modules are imported by the workers, where the work is done.
+`quantities` says what is averaged and how it is called, `results` what a study leaves. Heavy modules are
+imported by the workers, where the work is done.
 """

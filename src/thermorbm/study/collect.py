@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from typing import Any
 
 from thermorbm.errors import FileError
 from thermorbm.exact import TC_2D, TC_3D
-from thermorbm.study.csv import write_csv
-from thermorbm.study.reduced import Reduced, read_values
-from thermorbm.study.rundir import FORMAT, RunDirectory, read_json, write_json
+from thermorbm.records import as_plain
+from thermorbm.runner.rundir import RunDirectory
+from thermorbm.runner.store import Reduced, read_values
+from thermorbm.runner.task import Task
+from thermorbm.stats import Estimate
+from thermorbm.storage import read_json, write_csv
+from thermorbm.study import results as typed
+from thermorbm.study.quantities import QUANTITIES, Quantity
+from thermorbm.study.results import (
+    FORMAT,
+    Machine,
+    Observation,
+    Results,
+    make_results,
+    write_results,
+)
 from thermorbm.study.spec import Family, Study
-from thermorbm.study.summary import known_entropies, summary_row
-from thermorbm.study.tasks import Task
+from thermorbm.study.steps import STEPS
+from thermorbm.study.steps.step import Rows
 
 Values = dict[str, Any]
 
@@ -30,28 +43,37 @@ TABLES = (
     "critical_temperatures",
     "extrapolations",
 )
-MACHINE_LABELS = ("value", "group", "union", "sector", "n_hidden", "seed_index")
+PLACE = ("group", "role", "union", "sector", "n_hidden", "seed_index")
 
 
-def collect(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) -> Values:
+def collect(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) -> Results:
     """Writes `results.json` and `tables/*.csv` from what is there, and gives the content of the former."""
-    results = {task_id: result for task_id in tasks if (result := _read(directory, task_id)) is not None}
-    families = [_family(family, results, tasks, directory) for family in study.families]
-    extrapolations = [_extrapolation(result) for result in results.values() if _joins_families(result)]
+    results = {
+        task_id: replace(result, task=task)  # with the labels of this plan
+        for task_id, task in tasks.items()
+        if (result := _read(directory, task_id)) is not None
+    }
+    families = [_family(family) for family in study.families]
+    rows = Rows(families)
+    for result in results.values():
+        STEPS[result.task.kind].leave(rows, result)
+    for family in families:
+        family["critical_temperatures"] = _critical_temperatures(family)
     content = {
         "format": FORMAT,
         "study": _study(study),
         "versions": {**{name: version(name) for name in PACKAGES}, "python": platform.python_version()},
         "families": families,
-        "extrapolations": extrapolations,
+        "extrapolations": rows.extrapolations,
         "tasks": _tasks(tasks, results, directory),
         "timings": _timings(results),
     }
-    write_json(directory.results, content, indent=1)
+    collected = make_results(content)
+    write_results(directory.results, collected)
     (directory.path / "tables").mkdir(exist_ok=True)
-    for name, rows in _tables(families, extrapolations).items():
-        write_csv(directory.path / "tables" / f"{name}.csv", rows)
-    return content
+    for name, table in _tables(collected).items():
+        write_csv(directory.path / "tables" / f"{name}.csv", table)
+    return collected
 
 
 def _read(directory: RunDirectory, task_id: str) -> Reduced | None:
@@ -62,17 +84,13 @@ def _read(directory: RunDirectory, task_id: str) -> Reduced | None:
 
 
 def _study(study: Study) -> Values:
-    known = {"name": study.name, "title": study.title, "seed": study.seed, "precision": study.precision}
-    return {**known, "control": asdict(study.control)}
+    named = {"name": study.name, "title": study.title, "seed": study.seed, "precision": study.precision}
+    return {**named, "control": asdict(study.control)}
 
 
-def _family(
-    family: Family, results: Mapping[str, Reduced], tasks: Mapping[str, Task], directory: RunDirectory
-) -> Values:
-    mine = {task_id: r for task_id, r in results.items() if r.task.labels["family"] == family.name}
-    curves = [_estimates(result) for result in _of_kind(mine, "estimate")]
-    thermodynamics = next((item for item in curves if item.pop("what") == "thermodynamics"), None)
-    indicators = [item for item in curves if item is not thermodynamics]
+def _family(family: Family) -> Values:
+    """What the study says of a family, and empty tables that the steps fill."""
+    tables = ("data", "energies", "machines", "indicators")
     return {
         "name": family.name,
         "shape": family.shape,
@@ -80,29 +98,23 @@ def _family(
         "hamiltonian": family.hamiltonian,
         "parts": family.parts,
         "critical_temperature": _critical(family),
-        "data": [_dataset(result, mine) for result in _of_kind(mine, "sample", "import")],
-        "energies": [_energies(result) for result in _of_kind(mine, "energies")],
-        "machines": [_machine(result, mine) for result in _of_kind(mine, "train")],
-        "thermodynamics": thermodynamics,
-        "indicators": indicators,
-        "critical_temperatures": _critical_temperatures(family, thermodynamics, indicators),
+        "thermodynamics": None,
+        **{name: [] for name in tables},
     }
 
 
-def _critical_temperatures(
-    family: Family, thermodynamics: Values | None, indicators: Sequence[Values]
-) -> list[Values]:
+def _critical_temperatures(family: Values) -> list[Values]:
     """What every indicator says of T_c, beside its target on this lattice and T_c of the infinite one."""
-    known = thermodynamics or {}
-    targets, infinite = known.get("targets", {}), _critical(family)
-    rows = [{"group": None, "union": None, "n_hidden": None, **row} for row in known.get("critical", [])]
-    for item in indicators:
-        place = {name: item[name] for name in ("group", "union", "n_hidden")}
+    configurations = family["thermodynamics"] or {}
+    targets, infinite = configurations.get("targets", {}), family["critical_temperature"]
+    rows = list(configurations.get("critical", []))
+    for item in family["indicators"]:
+        place = {name: item[name] for name in ("group", "role", "union", "n_hidden")}
         rows += [{**place, **row} for row in item.get("critical", [])]
     return [
         {
             **row,
-            "is_shown": _is_shown(row["indicator"], family.shape),
+            "is_shown": _is_shown(row["indicator"], family["shape"]),
             "target": targets.get(row["kind"]),
             "relative_to_target": _relative(row["estimate"], targets.get(row["kind"])),
             "relative_to_infinite": _relative(row["estimate"], {"value": infinite} if infinite else None),
@@ -132,83 +144,14 @@ def _critical(family: Family) -> float | None:
     return {2: TC_2D, 3: TC_3D}.get(len(family.shape))
 
 
-def _of_kind(results: Mapping[str, Reduced], *kinds: str) -> list[Reduced]:
-    return [result for result in results.values() if result.task.kind in kinds]
-
-
-def _readers(result: Reduced, results: Mapping[str, Reduced], kind: str) -> list[Reduced]:
-    """Results of that kind whose first input this one is."""
-    return [other for other in _of_kind(results, kind) if other.task.inputs[0] == result.task.id]
-
-
-def _dataset(result: Reduced, results: Mapping[str, Reduced]) -> Values:
-    p, labels = result.task.parameters, result.task.labels
-    measured = next(iter(_readers(result, results, "measure")), None)
-    return {
-        "value": labels["value"],
-        "sector": labels["sector"],
-        "seed": p["seed"],
-        "method": p.get("method", "import"),
-        **result.values,
-        **({} if measured is None else measured.values),
-        "file": None if measured is None else _file(measured),
-    }
-
-
-def _energies(result: Reduced) -> Values:
-    p = result.task.parameters
-    return {"value": p["temperature"], "samples": p["samples"], "seed": p["seed"], **result.values}
-
-
-def _machine(result: Reduced, results: Mapping[str, Reduced]) -> Values:
-    task = result.task
-    weights = next(iter(_readers(result, results, "weights")), None)
-    partition = next(iter(_readers(result, results, "partition")), None)
-    learned = next(iter(_readers(result, results, "interactions")), None)
-    symmetric = {
-        key: task.parameters[key] for key in ("filters", "kernel", "point_group") if key in task.parameters
-    }
-    return {
-        **{name: task.labels[name] for name in MACHINE_LABELS},
-        **{name: task.parameters[name] for name in ("seed", "recipe", "samples", "proportions", "threads")},
-        **symmetric,
-        **result.values,
-        "file": _file(result),
-        "interactions": None if learned is None else {**learned.values, "file": _file(learned)},
-        "weights": None if weights is None else {**weights.values, "file": _file(weights)},
-        "partition": None if partition is None else dict(partition.values),
-        "observations": _observations(result, results),
-    }
-
-
-def _observations(result: Reduced, results: Mapping[str, Reduced]) -> list[Values]:
-    """What the machine says at each value; arrays are those of the observation proper."""
-    found: dict[float, Values] = {}
-    for other in _readers(result, results, "bracket"):
-        found[other.task.labels["value"]] = {**other.values, "file": None}
-    for other in _readers(result, results, "observe"):
-        found.setdefault(other.task.labels["value"], {}).update(other.values, file=_file(other))
-    return [{"value": value, **found[value]} for value in sorted(found)]
-
-
-def _estimates(result: Reduced) -> Values:
-    labels = {name: value for name, value in result.task.labels.items() if name != "family"}
-    return {"what": result.task.parameters["what"], **labels, **result.values, "file": _file(result)}
-
-
-def _file(result: Reduced) -> str:
-    """Where the arrays are, relative to the run directory."""
-    return f"reduced/{result.task.id}.h5"
-
-
 def _tasks(tasks: Mapping[str, Task], results: Mapping[str, Reduced], directory: RunDirectory) -> Values:
     failed = [
         {"task": task_id, "error": read_json(directory.failure(task_id)).get("error")}
         for task_id in tasks
         if task_id not in results and directory.failure(task_id).exists()
     ]
-    known = {item["task"] for item in failed} | set(results)
-    missing = [task_id for task_id in tasks if task_id not in known]
+    accounted = {item["task"] for item in failed} | set(results)
+    missing = [task_id for task_id in tasks if task_id not in accounted]
     return {"total": len(tasks), "done": len(results), "failed": failed, "missing": missing}
 
 
@@ -235,28 +178,72 @@ def _processor() -> str:
         return platform.processor()
 
 
-def _joins_families(result: Reduced) -> bool:
-    return result.task.parameters.get("what") == "extrapolation"
-
-
-def _extrapolation(result: Reduced) -> Values:
-    return {"name": result.task.labels["extrapolation"], **result.values}
-
-
-def _tables(families: Iterable[Values], extrapolations: Iterable[Values]) -> dict[str, list[Values]]:
+def _tables(results: Results) -> dict[str, list[Values]]:
     """Rows of every table; a row begins with the name of its family, or of what joins families."""
     tables: dict[str, list[Values]] = {name: [] for name in TABLES}
-    for item in extrapolations:
-        tables["extrapolations"] += [{"extrapolation": item["name"], **row} for row in item["rows"]]
-    for family in families:
-        name = {"family": family["name"]}
-        tables["data"] += [{**name, **row} for row in family["data"]]
-        tables["energies"] += [{**name, **row} for row in family["energies"]]
-        tables["critical_temperatures"] += [{**name, **row} for row in family["critical_temperatures"]]
-        entropies = known_entropies(family["data"], family["thermodynamics"])
-        for machine in family["machines"]:
+    for item in results.extrapolations:
+        tables["extrapolations"] += [{"extrapolation": item.name, **as_plain(row)} for row in item.rows]
+    for family in results.families:
+        name = {"family": family.name}
+        for table in ("data", "energies", "machines", "critical_temperatures"):
+            tables[table] += [{**name, **as_plain(row)} for row in getattr(family, table)]
+        entropies = known_entropies(family)
+        for machine in family.machines:
             tables["summary"].append({**name, **summary_row(machine, entropies)})
-            place = {**name, **{key: machine[key] for key in MACHINE_LABELS if key != "value"}}
-            tables["machines"].append({**name, **machine})
-            tables["observations"] += [{**place, **row} for row in machine["observations"]]
+            plain = as_plain(machine)
+            place = {**name, **{key: plain[key] for key in PLACE}}
+            tables["observations"] += [{**place, **as_plain(row)} for row in machine.observations]
     return tables
+
+
+def summary_row(machine: Machine, entropies: Mapping[float, Estimate]) -> dict[str, Any]:
+    """The row of a machine in `tables/summary.csv`; one for all temperatures has the means over them.
+
+    entropies: S per spin by temperature, exact or integrated.
+    """
+    seen, recipe = machine.observations, machine.recipe
+    shown = [quantity for quantity in QUANTITIES.values() if quantity.in_summary]
+    means = {quantity.name: _mean([_estimate(quantity, row) for row in seen]) for quantity in shown}
+    means["entropy_per_spin"] = _mean([entropies.get(row.value) for row in seen])
+    return {
+        "group": machine.variant,
+        "value": machine.value,
+        "n_hidden": machine.n_hidden,
+        "seed_index": machine.seed_index,
+        "recipe": recipe["name"],
+        "epochs": recipe["epochs"],
+        "epochs_done": machine.last_record.get("epoch"),
+        "updates": machine.last_record.get("update"),
+        "zero_bias": recipe["zero_bias"],
+        "status": machine.verdict.status,
+        "converged": machine.verdict.status == "converged",
+        "n_values": len(seen),
+        **as_plain(means),
+        "partition_verdict": machine.partition.verdict if machine.partition else None,
+    }
+
+
+def known_entropies(family: typed.Family) -> dict[float, Estimate]:
+    """S per spin by temperature: exact on this very lattice where known, else by integration."""
+    entropies: dict[float, Estimate] = {}
+    if family.thermodynamics and family.thermodynamics.entropy is not None:
+        curve = family.thermodynamics.entropy.combined
+        columns = zip(curve.x, curve.values, curve.errors, strict=True)
+        entropies = {x: Estimate(value, error) for x, value, error in columns}
+    for row in family.data:
+        if row.exact is not None and row.exact.source == "kaufman":
+            entropies[row.value] = Estimate(row.exact.entropy_per_spin, 0.0)
+    return entropies
+
+
+def _estimate(quantity: Quantity, row: Observation) -> Estimate | None:
+    return quantity.estimates(row, {}).get(quantity.name)
+
+
+def _mean(estimates: Sequence[Estimate | None]) -> Estimate | None:
+    """Mean of independent estimates; None if one is not known."""
+    given = [item for item in estimates if item is not None]
+    if not given or len(given) < len(estimates):
+        return None
+    error = math.sqrt(sum(item.error**2 for item in given)) / len(given)
+    return Estimate(sum(item.value for item in given) / len(given), error)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -17,35 +16,35 @@ from thermorbm.estimators import (
 )
 from thermorbm.lattice import Lattice
 from thermorbm.stats import Estimates
-
-Values = dict[str, Any]
+from thermorbm.study.results import Curve, IntegratedEntropy
 
 LEAST_SIDE = 3  # shorter sides have double bonds
 SERIES_FROM = 6.0  # in 3d the series is used for all temperatures above the grid's end, if that is so hot
 
 
 def integrated(
-    curves: Mapping[str, Values], wanted: Sequence[float], shape: Sequence[int], seed: int
-) -> Values:
+    curves: Mapping[str, Curve], wanted: Sequence[float], shape: Sequence[int], seed: int
+) -> IntegratedEntropy:
     """Entropy per spin at the wanted temperatures: from T = 0, from T = infinity, and both combined.
 
     curves: energy and heat capacity per spin over one grid. Also the free energy per spin, E - T S.
     """
     lattice = Lattice(shape)
     energy, heat = curves["energy_per_spin"], curves["heat_capacity_per_spin"]
-    grid = np.array(energy["x"])
+    grid = np.array(energy.x)
     at = [value for value in wanted if grid[0] <= value <= grid[-1]]
     hot = _hot_end(lattice, float(grid[-1]))
     cold = ordered_ground_state(lattice.dimension, lattice.n_sites)
-    found = integrate_entropy(grid, _estimates(energy), _estimates(heat), hot, cold, at=at, seed=seed)
-    rows = {"from_infinity": found.from_infinity, "from_zero": found.from_zero, "combined": found.combined}
-    return {
-        **{name: _curve(at, estimates.values, estimates.errors) for name, estimates in rows.items()},
-        "free_energy_per_spin": _free_energy(energy, at, found.combined),
-        "mismatch": {"value": found.mismatch.value, "error": found.mismatch.error},
-        "n_points": len(grid),
-        "hot_end": "series" if hot.beta > 0 else "infinite temperature",
-    }
+    entropy = integrate_entropy(grid, _estimates(energy), _estimates(heat), hot, cold, at=at, seed=seed)
+    return IntegratedEntropy(
+        from_infinity=_curve(at, entropy.from_infinity),
+        from_zero=_curve(at, entropy.from_zero),
+        combined=_curve(at, entropy.combined),
+        free_energy_per_spin=_free_energy(energy, at, entropy.combined),
+        mismatch=entropy.mismatch,
+        n_points=len(grid),
+        hot_end="series" if hot.beta > 0 else "infinite temperature",
+    )
 
 
 def can_integrate(hamiltonian: str, shape: Sequence[int] | None, n_points: int) -> bool:
@@ -56,22 +55,23 @@ def can_integrate(hamiltonian: str, shape: Sequence[int] | None, n_points: int) 
 def _hot_end(lattice: Lattice, hottest: float) -> HotEnd:
     if lattice.dimension == 3 and hottest >= SERIES_FROM:
         temperature = 1.1 * hottest
-        known = exact.cubic_series(temperature)
-        return exact_hot_end(temperature, known.energy, known.heat_capacity, known.entropy)
+        series = exact.cubic_series(temperature)
+        return exact_hot_end(temperature, series.energy, series.heat_capacity, series.entropy)
     return infinite_temperature(lattice.dimension)
 
 
-def _estimates(curve: Values) -> Estimates:
-    return Estimates(np.array(curve["values"]), np.array(curve["errors"]))
+def _estimates(curve: Curve) -> Estimates:
+    return Estimates(np.array(curve.values), np.array(curve.errors))
 
 
-def _free_energy(energy: Values, at: Sequence[float], entropy: Estimates) -> Values:
+def _free_energy(energy: Curve, at: Sequence[float], entropy: Estimates) -> Curve:
     """E - T S; the errors of the two are added as if independent, which is on the safe side."""
-    place = [energy["x"].index(value) for value in at]
+    place = [energy.x.index(value) for value in at]
     T = np.array(at)
-    values = np.array(energy["values"])[place] - T * entropy.values
-    return _curve(at, values, np.hypot(np.array(energy["errors"])[place], T * entropy.errors))
+    values = np.array(energy.values)[place] - T * entropy.values
+    errors = np.hypot(np.array(energy.errors)[place], T * entropy.errors)
+    return _curve(at, Estimates(values, errors))
 
 
-def _curve(x: Sequence[float], values: Any, errors: Any) -> Values:
-    return {"x": list(x), "values": values.tolist(), "errors": errors.tolist()}
+def _curve(x: Sequence[float], estimates: Estimates) -> Curve:
+    return Curve(tuple(x), tuple(estimates.values.tolist()), tuple(estimates.errors.tolist()))

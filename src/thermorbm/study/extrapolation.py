@@ -8,9 +8,9 @@ from typing import Any
 from thermorbm.errors import InputError
 from thermorbm.estimators import extrapolate
 from thermorbm.exact import TC_2D, TC_3D
-from thermorbm.study.reduced import Reduced
-from thermorbm.study.tasks import Task
-from thermorbm.study.thermal import as_dict
+from thermorbm.records import as_plain
+from thermorbm.runner.store import Reduced
+from thermorbm.runner.task import Task
 
 Values = dict[str, Any]
 Machines = tuple[str | None, int]  # name of the group and rank of the size; (None, 0) for configurations
@@ -29,10 +29,10 @@ def extrapolation(task: Task, results: Sequence[Reduced]) -> Values:
     shape = results[0].task.parameters["shape"]
     infinite = INFINITE.get(len(shape))
     targets = _targets(results)
-    found = {**_target_points(targets), **_points(results, targets)}
+    by_indicator = {**_target_points(targets), **_points(results, targets)}
     rows = [
         _row(machines, name, points, sides, nu)
-        for (machines, name), points in found.items()
+        for (machines, name), points in by_indicator.items()
         if len(points) == len(sides)  # the longest distances exist on large lattices alone
     ]
     return {
@@ -46,13 +46,13 @@ def extrapolation(task: Task, results: Sequence[Reduced]) -> Values:
 def _row(
     machines: Machines, name: str, points: Mapping[int, Values], sides: Sequence[int], nu: float
 ) -> Values:
-    known = next(iter(points.values()))
+    first = next(iter(points.values()))
     row: Values = {
         "group": machines[0],
-        "union": known.get("union"),
+        "union": first.get("union"),
         "indicator": name,
-        "feature": known["feature"],
-        "kind": known["kind"],
+        "feature": first["feature"],
+        "kind": first["kind"],
         "points": {str(side): points[side] for side in sides},
     }
     try:
@@ -68,9 +68,9 @@ def _fitted(points: Mapping[int, Values], sides: Sequence[int], nu: float) -> Va
     values, errors = ([point["estimate"][key] for point in usable] for key in ("value", "error"))
     fit = extrapolate(sides, values, errors, nu)
     return {
-        "estimate": as_dict(fit.temperature),
-        "slope": as_dict(fit.slope),
-        "curvature": as_dict(fit.curvature),
+        "estimate": as_plain(fit.temperature),
+        "slope": as_plain(fit.slope),
+        "curvature": as_plain(fit.curvature),
         "chi_squared": fit.chi_squared,
         "n_degrees": fit.n_degrees,
     }
@@ -78,22 +78,22 @@ def _fitted(points: Mapping[int, Values], sides: Sequence[int], nu: float) -> Va
 
 def _targets(results: Sequence[Reduced]) -> dict[int, Values]:
     """Where heat capacity and susceptibility peak, by side."""
-    known = [result for result in results if result.task.parameters["what"] == "thermodynamics"]
-    return {_side(result): result.values.get("targets", {}) for result in known}
+    of_data = [result for result in results if result.task.parameters["what"] == "thermodynamics"]
+    return {_side(result): result.values.get("targets", {}) for result in of_data}
 
 
 def _target_points(targets: Mapping[int, Values]) -> Found:
-    found: Found = {}
+    points: Found = {}
     for side, kinds in targets.items():
         for kind, target in kinds.items():
             if target is not None:
                 row = {"feature": "target", "kind": kind, "problem": None, "estimate": target}
-                found.setdefault(((None, 0), f"target_{kind}"), {})[side] = _point(row, None)
-    return found
+                points.setdefault(((None, 0), f"target_{kind}"), {})[side] = _point(row, None)
+    return points
 
 
 def _points(results: Sequence[Reduced], targets: Mapping[int, Values]) -> Found:
-    found: Found = {}
+    points: Found = {}
     sizes = _sizes(results)
     for result in results:
         labels, side = result.task.labels, _side(result)
@@ -102,8 +102,8 @@ def _points(results: Sequence[Reduced], targets: Mapping[int, Values]) -> Found:
         for row in result.values.get("critical", []):
             target = targets.get(side, {}).get(row["kind"])
             point = {**_point(row, target), "n_hidden": n_hidden, "union": labels.get("union")}
-            found.setdefault((machines, _scaled_name(row["indicator"], side)), {})[side] = point
-    return found
+            points.setdefault((machines, _scaled_name(row["indicator"], side)), {})[side] = point
+    return points
 
 
 def _point(row: Values, target: Values | None) -> Values:
@@ -117,12 +117,12 @@ def _point(row: Values, target: Values | None) -> Values:
 
 
 def _sizes(results: Sequence[Reduced]) -> dict[tuple[str | None, int], list[int | None]]:
-    """Numbers of hidden units of each group on each side, in the order of the study."""
-    found: dict[tuple[str | None, int], list[int | None]] = {}
+    """Numbers of hidden units of each variant on each side, in the order of the study."""
+    sizes: dict[tuple[str | None, int], list[int | None]] = {}
     for result in results:
         labels = result.task.labels
-        found.setdefault((labels.get("group"), _side(result)), []).append(labels.get("n_hidden"))
-    return found
+        sizes.setdefault((labels.get("group"), _side(result)), []).append(labels.get("n_hidden"))
+    return sizes
 
 
 def _scaled_name(indicator: str, side: int) -> str:

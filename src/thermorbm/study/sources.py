@@ -41,16 +41,16 @@ class Source:
 
 def find_sources(family: Family) -> tuple[Source, ...]:
     """The family's users' data by value, lowest first; entries with equal values are joined in order."""
-    found: dict[float, list[Piece]] = {}
+    pieces: dict[float, list[Piece]] = {}
     for entry in family.data:
         for path in entry.files:
             check_readable(path)
             piece = Piece(path, _file_hash(path), entry.array, entry.parameter_array)
             for value in _values(entry, path):
-                found.setdefault(value, []).append(piece)
-    if len(found) > MOST_VALUES:
-        raise InputError("data", f"{len(found)} distinct values", f"at most {MOST_VALUES}", "bin them first")
-    return tuple(Source(value, tuple(found[value])) for value in sorted(found))
+                pieces.setdefault(value, []).append(piece)
+    if len(pieces) > MOST_VALUES:
+        raise InputError("data", f"{len(pieces)} distinct values", f"at most {MOST_VALUES}", "bin them first")
+    return tuple(Source(value, tuple(pieces[value])) for value in sorted(pieces))
 
 
 def read_source(pieces: Sequence[Piece], value: float, lattice: Lattice | None) -> Dataset:

@@ -1,16 +1,24 @@
-"""A study as plain data: families of configurations, and groups of machines trained on them."""
+"""A study as plain data: families of configurations, and variants of machines trained on them."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from thermorbm.errors import InputError, unknown_name
+from thermorbm.checks import (
+    check_count,
+    check_counts,
+    check_distinct,
+    check_member,
+    check_name,
+    check_rising,
+    check_seed,
+    check_temperatures,
+)
+from thermorbm.errors import InputError
 from thermorbm.lattice import Lattice
 
 PARTS = (
@@ -28,8 +36,6 @@ PARTS = (
 DEVICES = ("cpu", "cuda")
 HAMILTONIANS = ("ising", "unknown")
 METHODS = ("metropolis", "swendsen-wang", "wolff")
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
-LARGEST = 1 << 40  # any count beyond it is a slip of the pen
 
 Sector = str | float
 
@@ -46,16 +52,20 @@ class Control:
     def is_temperature(self) -> bool:
         return self.name == "temperature"
 
+    def at(self, value: float) -> str:
+        """A value in the name of a task: T2.25."""
+        return f"{'T' if self.is_temperature else 'x'}{value:.10g}"
+
 
 @dataclass(frozen=True)
-class Group:
+class Variant:
     """Machines that are alike but for temperature, size and seed.
 
     hidden: numbers of hidden units, one dense machine each. filters: numbers of filters of side `kernel`, one
-    symmetric machine each; a group has one of the two. point_group: filters in all turns and reflections.
+    symmetric machine each; a variant has one of the two. point_group: filters in all turns and reflections.
     recipe, changes: how to train, and which fields of the recipe are set otherwise. size_changes: the same
     for single numbers of hidden units, and they come last: the largest machines may get fewer epochs and stay
-    in one group with the others. seeds: machines per temperature and size, from different seeds.
+    in one variant with the others. seeds: machines per temperature and size, from different seeds.
     temperatures: some of the family's, None for all. sector: of the configurations, "symmetric", "positive"
     or the fraction with m > 0. union: one machine for all temperatures together, `proportions` says how many
     configurations each contributes, relative to the largest. samples: training configurations per
@@ -84,7 +94,7 @@ class Group:
         check_count("kernel", self.kernel)
         for n_hidden in self.size_changes:
             if n_hidden not in self.hidden:
-                raise InputError("size_changes", n_hidden, f"for sizes of this group, {list(self.hidden)}")
+                raise InputError("size_changes", n_hidden, f"for sizes of this variant, {list(self.hidden)}")
         if self.filters and self.union:
             raise InputError("union", True, "false for symmetric machines", "they are for one temperature")
         check_count("seeds", self.seeds)
@@ -155,7 +165,7 @@ class Family:
     held_out: int | None = None
     method: str = "metropolis"
     hamiltonian: str = "ising"
-    groups: tuple[Group, ...] = ()
+    variants: tuple[Variant, ...] = ()
     energies: EnergyGrid | None = None
     data: tuple[DataFile, ...] = ()
     all_filters: tuple[float, ...] = ()
@@ -171,9 +181,9 @@ class Family:
             check_member("parts", part, PARTS)
         if self.held_out is not None:
             check_count("held_out", self.held_out, least=2)
-        check_distinct("variant names", [group.name for group in self.groups])
-        for group in self.groups:
-            self._check_symmetric(group)
+        check_distinct("variant names", [variant.name for variant in self.variants])
+        for variant in self.variants:
+            self._check_symmetric(variant)
         if self.data:
             self._check_imported()
         else:
@@ -183,15 +193,15 @@ class Family:
     def lattice(self) -> Lattice | None:
         return None if self.shape is None else Lattice(self.shape)
 
-    def _check_symmetric(self, group: Group) -> None:
-        if not group.filters:
+    def _check_symmetric(self, variant: Variant) -> None:
+        if not variant.filters:
             return
         if self.shape is None:
             raise InputError("shape", None, "the sides of the periodic lattice", "symmetric machines need it")
-        if group.kernel > min(self.shape):
-            key = f"variant.{group.name}.kernel"
+        if variant.kernel > min(self.shape):
+            key = f"variant.{variant.name}.kernel"
             raise InputError(
-                key, group.kernel, f"at most the shortest side of the lattice, {min(self.shape)}"
+                key, variant.kernel, f"at most the shortest side of the lattice, {min(self.shape)}"
             )
 
     def _check_sampled(self) -> None:
@@ -199,8 +209,10 @@ class Family:
             raise InputError("shape", None, "the sides of the lattice", "for example [64, 64]")
         check_temperatures("temperatures", self.temperatures)
         check_count("samples", self.samples, least=2)
-        for group in self.groups:
-            check_subset(f"variant.{group.name}.temperatures", group.temperatures or (), self.temperatures)
+        for variant in self.variants:
+            check_subset(
+                f"variant.{variant.name}.temperatures", variant.temperatures or (), self.temperatures
+            )
         check_subset("all_filters", self.all_filters, self.temperatures)
 
     def _check_imported(self) -> None:
@@ -211,9 +223,9 @@ class Family:
             raise InputError(
                 "energies", "a table", "absent in a family whose configurations come from [[data]]"
             )
-        for group in self.groups:
-            if group.sector != "symmetric":
-                raise InputError(f"variant.{group.name}.sector", group.sector, "absent for users' data")
+        for variant in self.variants:
+            if variant.sector != "symmetric":
+                raise InputError(f"variant.{variant.name}.sector", variant.sector, "absent for users' data")
 
 
 @dataclass(frozen=True)
@@ -235,18 +247,26 @@ class Extrapolation:
         if not 0 < self.nu < math.inf:
             raise InputError("nu", self.nu, "a number > 0", "1 for the square lattice")
 
-    def check(self, known: Mapping[str, Family]) -> None:
+    def check(self, by_name: Mapping[str, Family]) -> None:
         """Refuses families that do not belong together."""
         for name in self.families:
-            check_member("families", name, tuple(known))
-            side = set(known[name].shape or ())
-            if len(side) != 1 or "critical" not in known[name].parts:
+            check_member("families", name, tuple(by_name))
+            side = set(by_name[name].shape or ())
+            if len(side) != 1 or "critical" not in by_name[name].parts:
                 raise InputError("families", name, "cubic lattices, with the part 'critical'")
-        chosen = [known[name] for name in self.families]
+        chosen = [by_name[name] for name in self.families]
         if len({len(family.shape or ()) for family in chosen}) > 1:
             raise InputError("families", list(self.families), "lattices of one dimension")
         check_distinct("sides", [(family.shape or (0,))[0] for family in chosen])
-        if len({tuple((group.name, len(group.hidden)) for group in family.groups) for family in chosen}) > 1:
+        if (
+            len(
+                {
+                    tuple((variant.name, len(variant.hidden)) for variant in family.variants)
+                    for family in chosen
+                }
+            )
+            > 1
+        ):
             remedy = "sizes are matched in their order"
             raise InputError(
                 "families", list(self.families), "the same variants and numbers of sizes", remedy
@@ -270,8 +290,7 @@ class Study:
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
-        if isinstance(self.seed, bool) or not 0 <= self.seed < 1 << 63:
-            raise InputError("seed", self.seed, "a whole number >= 0")
+        check_seed("seed", self.seed)
         check_member("precision", self.precision, ("auto", "fp32", "bf16"))
         check_member("device", self.device, DEVICES)
         if not self.families:
@@ -290,51 +309,6 @@ class Study:
             if family.hamiltonian != "unknown":
                 remedy = "the Ising model is used at a temperature"
                 raise InputError(f"family.{family.name}.hamiltonian", family.hamiltonian, "unknown", remedy)
-
-
-def check_name(key: str, name: str) -> None:
-    if not NAME.fullmatch(name):
-        raise InputError(key, name, "up to 40 letters, digits, '.', '_' and '-', a letter or digit first")
-
-
-def check_member(key: str, value: object, valid: Sequence[str]) -> None:
-    if value not in valid:
-        raise unknown_name(key, value, valid)
-
-
-def check_count(key: str, value: int, least: int = 1) -> None:
-    if isinstance(value, bool) or not least <= value < LARGEST:
-        raise InputError(key, value, f"a whole number >= {least}")
-
-
-def check_counts(key: str, values: Sequence[int]) -> None:
-    for value in values:
-        check_count(key, value)
-    check_distinct(key, values)
-
-
-def check_temperatures(key: str, values: Sequence[float]) -> None:
-    """One or more rising numbers > 0."""
-    if not values:
-        raise InputError(key, list(values), "one or more temperatures")
-    for value in values:
-        if not 0 < value < math.inf:
-            raise InputError(key, value, "finite numbers > 0")
-    check_rising(key, values)
-
-
-def check_rising(key: str, values: Sequence[float]) -> None:
-    for before, after in pairwise(values):
-        if after == before:
-            raise InputError(key, after, "all different", "it stands there twice")
-        if not after > before:
-            raise InputError(key, [before, after], "sorted, lowest first")
-
-
-def check_distinct(key: str, values: Sequence[object]) -> None:
-    for value in values:
-        if list(values).count(value) > 1:
-            raise InputError(key, value, "all different", "it stands there twice")
 
 
 def check_subset(key: str, values: Sequence[float], allowed: Sequence[float]) -> None:

@@ -18,16 +18,37 @@ from thermorbm.study.spec import (
     EnergyGrid,
     Extrapolation,
     Family,
-    Group,
     Sector,
     Study,
+    Variant,
 )
-from thermorbm.study.tables import MOST_VALUES, Table
+from thermorbm.study.toml_tables import MOST_VALUES, Table
 
 Made = TypeVar("Made")
 
 LARGEST_FILE = 10_000_000  # bytes
+# In an installed package beside the code; in a working copy at its top.
+_PLACES = (Path(__file__).parents[1] / "studies", Path(__file__).parents[3] / "studies")
 LEAST_COLDEST = 1e-3  # below it nothing moves, and 1/T leaves the range of numbers
+
+
+def builtin_studies() -> dict[str, Path]:
+    """Paths of the built-in studies by name."""
+    place = next((place for place in _PLACES if place.is_dir()), None)
+    return {} if place is None else {path.stem: path for path in sorted(place.glob("*.toml"))}
+
+
+def find_study(name: str) -> Path:
+    """The TOML file of a built-in study, or the one at that path; a name that ends in .toml is a path."""
+    studies = builtin_studies()
+    if name in studies:
+        return studies[name]
+    path = Path(name)
+    if path.suffix == ".toml" or path.is_file():
+        return path
+    if path.is_dir():
+        raise InputError("study", name, "a built-in study or a TOML file", "this is a directory")
+    raise unknown_name("study", name, [*studies, "FILE.toml"])
 
 
 def load_study(path: str | Path) -> Study:
@@ -122,7 +143,7 @@ def _assigned(files: Sequence[DataFile], names: Sequence[str]) -> dict[str, tupl
 
 
 def _family(table: Table, data: tuple[DataFile, ...]) -> Family:
-    training, variants, shape = _training(table, Group()), table.each("variant"), _shape(table)
+    training, tables, shape = _training(table, Variant()), table.each("variant"), _shape(table)
     energies = _energies(table, shape)
     given = {
         "name": table.text("name"),
@@ -136,9 +157,9 @@ def _family(table: Table, data: tuple[DataFile, ...]) -> Family:
         "parts": table.texts("parts") or PARTS,
     }
     table.finish()
-    main = _located(table, Group, training)
-    groups = (*([main] if main.hidden else []), *(_variant(inner, main) for inner in variants))
-    return _located(table, Family, {**given, "groups": groups, "energies": energies, "data": data})
+    main = _located(table, Variant, training)
+    variants = (*([main] if main.hidden else []), *(_variant(inner, main) for inner in tables))
+    return _located(table, Family, {**given, "variants": variants, "energies": energies, "data": data})
 
 
 def _shape(table: Table) -> tuple[int, ...] | None:
@@ -152,7 +173,7 @@ def _shape(table: Table) -> tuple[int, ...] | None:
         raise InputError(table.path("shape"), error.got, error.wanted, error.remedy) from error
 
 
-def _training(table: Table, like: Group) -> dict[str, Any]:
+def _training(table: Table, like: Variant) -> dict[str, Any]:
     """The keys that a family and its variants share; what is not given is as in `like`."""
     hidden = table.wholes("hidden")
     inherited = {} if "recipe" in table else like.changes  # changes belong to a recipe
@@ -167,7 +188,7 @@ def _training(table: Table, like: Group) -> dict[str, Any]:
     }
 
 
-def _variant(table: Table, main: Group) -> Group:
+def _variant(table: Table, main: Variant) -> Variant:
     filters, kernel, point_group = (
         table.wholes("filters"),
         table.whole("kernel", 3),
@@ -176,7 +197,7 @@ def _variant(table: Table, main: Group) -> Group:
     if filters:
         if "hidden" in table:
             raise table.refused("hidden", list(table.wholes("hidden")), "absent where filters are given")
-        main = Group(seeds=main.seeds)  # recipes of dense machines do not suit symmetric ones
+        main = Variant(seeds=main.seeds)  # recipes of dense machines do not suit symmetric ones
     else:
         for key, value in (("kernel", kernel), ("point_group", point_group)):
             if key in table:
@@ -196,7 +217,7 @@ def _variant(table: Table, main: Group) -> Group:
     table.finish()
     if not training["hidden"] and not filters:
         raise table.refused("hidden", None, "one or more numbers of hidden units")
-    return _located(table, Group, {**training, **given})
+    return _located(table, Variant, {**training, **given})
 
 
 def _sector(table: Table) -> Sector:

@@ -1,0 +1,64 @@
+"""Checks of values that users give; each raises InputError with the key, the value and what is wanted."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from thermorbm.errors import InputError, unknown_name
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+LARGEST = 1 << 40  # any count beyond it is a slip of the pen
+
+
+def check_name(key: str, name: str) -> None:
+    if not NAME.fullmatch(name):
+        raise InputError(key, name, "up to 40 letters, digits, '.', '_' and '-', a letter or digit first")
+
+
+def check_member(key: str, value: object, valid: Sequence[str]) -> None:
+    if value not in valid:
+        raise unknown_name(key, value, valid)
+
+
+def check_count(key: str, value: object, least: int = 1) -> None:
+    """A whole number from `least` on, and not so large that it must be a slip of the pen."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < LARGEST:
+        raise InputError(key, value, f"a whole number >= {least}")
+
+
+def check_seed(key: str, seed: object) -> None:
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << 63:
+        raise InputError(key, seed, "a whole number >= 0")
+
+
+def check_counts(key: str, values: Sequence[int]) -> None:
+    for value in values:
+        check_count(key, value)
+    check_distinct(key, values)
+
+
+def check_temperatures(key: str, values: Sequence[float]) -> None:
+    """One or more rising numbers > 0."""
+    if not values:
+        raise InputError(key, list(values), "one or more temperatures")
+    for value in values:
+        if not 0 < value < math.inf:
+            raise InputError(key, value, "finite numbers > 0")
+    check_rising(key, values)
+
+
+def check_rising(key: str, values: Sequence[float]) -> None:
+    for before, after in pairwise(values):
+        if after == before:
+            raise InputError(key, after, "all different", "it stands there twice")
+        if not after > before:
+            raise InputError(key, [before, after], "sorted, lowest first")
+
+
+def check_distinct(key: str, values: Sequence[object]) -> None:
+    for value in values:
+        if list(values).count(value) > 1:
+            raise InputError(key, value, "all different", "it stands there twice")

@@ -1,0 +1,125 @@
+"""Estimates of T_c as the report lists them: each indicator with its error and its own target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from thermorbm.report.labels import Label, percent, plain, size_label, text, with_error
+from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, pair_of
+from thermorbm.report.section import Check, Ruling, decide
+from thermorbm.study.quantities import indicator_tex
+from thermorbm.study.results import CriticalTemperature
+
+ROLES = {
+    "data": "configurations",
+    "union": "all temperatures",
+    "union-proportions": "other proportions",
+    "zero-bias": "without biases",
+    "unbalanced": "unequal signs",
+    "symmetric": "symmetric",
+}
+SHORT_ROLES = {"main": "", "union": "all T", "union-proportions": "other prop."}
+CLOSE = 0.08  # of its own target
+NO_TC = "no critical temperatures were estimated"
+
+
+@dataclass(frozen=True)
+class TcEstimate:
+    """One estimate of T_c with all that the tables say beside it."""
+
+    row: CriticalTemperature
+    infinite: float | None
+    value: float
+    error: float
+
+    @property
+    def role(self) -> str:
+        """What the machines are for; "data" for what the configurations themselves say."""
+        return self.row.role or "data"
+
+    @property
+    def n_hidden(self) -> int | None:
+        return self.row.n_hidden
+
+    @property
+    def target(self) -> float | None:
+        """Where this indicator should peak on this lattice, None if not known."""
+        return None if self.row.target is None else self.row.target.value
+
+    @property
+    def label(self) -> Label:
+        return indicator_label(self.row.indicator, self.row.feature)
+
+    @property
+    def machines(self) -> Label:
+        """The machines that were read."""
+        role = ROLES.get(self.role, "" if self.role == "main" else str(self.row.variant))
+        if self.n_hidden is None:
+            return plain(role)
+        return size_label(self.n_hidden) + (f", {role}" if role else "")
+
+    @property
+    def short_machines(self) -> str:
+        """The same where there is little room."""
+        return f"{SHORT_ROLES.get(self.role, str(self.row.variant))} {self.n_hidden}".strip()
+
+    @property
+    def distance(self) -> float | None:
+        """From the target, relative to it."""
+        return None if self.target is None else self.value / self.target - 1
+
+    @property
+    def from_infinite(self) -> float | None:
+        """From T_c of the infinite lattice, relative to it."""
+        return None if self.infinite is None else self.value / self.infinite - 1
+
+    @property
+    def words(self) -> Markup:
+        """n_h = 400: T_c = 2.240(12) (-1.20 % from its target)."""
+        size = "" if self.n_hidden is None else size_label(self.n_hidden) + ": "
+        if self.row.problem is not None:
+            return text("{}{}", size, self.row.problem)
+        off = "" if self.distance is None else f" ({percent(self.distance, signed=True)} from its target)"
+        return text("{}$T_c$ = {}{}", size, with_error(self.value, self.error), off)
+
+
+def indicator_label(indicator: str, feature: str) -> Label:
+    return Label(indicator_tex(indicator, feature))
+
+
+def tc_estimates(family: FamilyView, shown: bool = False) -> list[TcEstimate]:
+    """All estimates of a family, or those that stand in the table of T_c."""
+    rows = [row for row in family.results.critical_temperatures if row.is_shown or not shown]
+    pairs = [(row, pair_of(row.estimate)) for row in rows]
+    return [TcEstimate(row, family.critical, *pair) for row, pair in pairs if pair is not None]
+
+
+def estimates_by(family: FamilyView, role: str, indicator: str) -> list[TcEstimate]:
+    """Estimates of indicators whose name begins so by machines of that role, smallest machines first.
+
+    Of correlations it is the one that stands in the table of T_c. Missing if there are none.
+    """
+    rows = [
+        row
+        for row in tc_estimates(family, shown=True)
+        if row.role == role and row.row.indicator.startswith(indicator)
+    ]
+    if not rows:
+        raise Missing(NO_TC if family.results.sizes(role) else NO_MACHINES[role])
+    return sorted(rows, key=lambda row: row.n_hidden or 0)
+
+
+def check_peak(role: str, indicator: str) -> Check:
+    """Whether machines find T_c by one indicator; a peak at an end of the grid is none."""
+
+    def check(family: FamilyView) -> Ruling:
+        """T_c of every size within 8 % of its own target."""
+        rows = estimates_by(family, role, indicator)
+        if not any(row.target for row in rows):
+            raise Missing("there is no target to compare with")
+        good = [r.row.problem is None and r.distance is not None and abs(r.distance) <= CLOSE for r in rows]
+        return decide(all(good), "{}", Markup("; ").join(row.words for row in rows))
+
+    return check

@@ -1,0 +1,218 @@
+"""What a section of the report is: figures, tables and claims, and what comes of each in a run.
+
+A figure, a table or a claim that lacks its data raises Missing and is left out with that reason. Any other
+error is a mistake of the report itself: `attempt` puts it where the result would have stood, for all to see.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from markupsafe import Markup
+
+from thermorbm.report.chart import Chart
+from thermorbm.report.labels import Label, plain, text
+from thermorbm.report.run import FamilyView, Missing, Run
+
+Cell = Markup | str
+Result = TypeVar("Result")
+
+
+class Judgement(StrEnum):
+    """What becomes of a claim. BROKEN: the report failed while it judged."""
+
+    HOLDS = "holds"
+    FAILS = "does not hold"
+    INCONCLUSIVE = "inconclusive"
+    UNTESTED = "not tested"
+    BROKEN = "report failed"
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """What a check says of a claim in one family. measured: the numbers that decided."""
+
+    judgement: Judgement
+    measured: Markup
+
+
+def decide(holds: bool, template: str, *values: object) -> Ruling:
+    """An answer of yes or no, with what was measured; `template` is markup of our own."""
+    return Ruling(Judgement.HOLDS if holds else Judgement.FAILS, text(template, *values))
+
+
+Check = Callable[[FamilyView], Ruling]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper, and the rule by which `check` decides it in each family.
+
+    part: the figure, table or passage that it belongs to. check raises Missing if the numbers are not there.
+    """
+
+    id: str
+    part: str
+    statement: Markup
+    rule: str
+    check: Check
+
+
+def claim(id: str, part: str, statement: str) -> Callable[[Check], Claim]:
+    """Makes the check below it a claim whose rule is the check's docstring.
+
+    statement: text with formulas between dollar signs.
+    """
+    return lambda check: Claim(id, part, Label(statement).html, stated_rule(check), check)
+
+
+def stated_rule(check: Check) -> str:
+    """The docstring of a check as one sentence on one line."""
+    return " ".join((check.__doc__ or "").split()).rstrip(".")
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """caption: one line. note: what else is to be said. is_open: shown although it could be folded away.
+
+    style: classes of the page's style sheet.
+    """
+
+    columns: Sequence[Cell]
+    rows: Sequence[Sequence[Cell]]
+    caption: Cell = ""
+    note: Cell = ""
+    is_open: bool = False
+    style: str = ""
+
+
+def each_family(make: Callable[[FamilyView], PageTable]) -> Callable[[Run], list[PageTable]]:
+    """One table for each family that has rows for it."""
+    return lambda run: [table for family in run.families if (table := make(family)).rows]
+
+
+@dataclass(frozen=True)
+class RunFigure:
+    """A figure of the whole study. draw gives its charts; their names begin with `id`."""
+
+    id: str
+    part: str
+    title: str
+    draw: Callable[..., Chart | list[Chart]]
+
+    def attempts(self, run: Run) -> Iterator[list[Chart] | Gap]:
+        yield attempt(f"{self.part}, {self.title}", partial(self._charts, run))
+
+    def _charts(self, run: Run) -> list[Chart]:
+        return self._named(self.draw(run), "", plain(self.title))
+
+    def _named(self, charts: Chart | list[Chart], suffix: str, title: Label) -> list[Chart]:
+        several = charts if isinstance(charts, list) else [charts]
+        return [
+            replace(chart, id=self.id + suffix + chart.id, part=self.part, title=title + chart.title)
+            for chart in several
+        ]
+
+
+@dataclass(frozen=True)
+class FamilyFigure(RunFigure):
+    """A figure of each family."""
+
+    def attempts(self, run: Run) -> Iterator[list[Chart] | Gap]:
+        for family in run.families:
+            what = f"{self.part}, {self.title} ({family.name})"
+            yield attempt(what, partial(self._charts_of, family))
+
+    def _charts_of(self, family: FamilyView) -> list[Chart]:
+        return self._named(self.draw(family), f"-{family.name}", f"{self.title}: " + family.title)
+
+
+def no_words(run: Run) -> list[Markup]:
+    return []
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of the page: sentences, figures, tables, and the claims that they bear out or not."""
+
+    id: str
+    title: str
+    figures: tuple[RunFigure, ...] = ()
+    tables: tuple[Callable[[Run], list[PageTable]], ...] = ()
+    claims: tuple[Claim, ...] = ()
+    words: Callable[[Run], list[Markup]] = no_words
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A place of the report that stays empty. is_failure: because the report itself failed there."""
+
+    what: str
+    reason: str
+    is_failure: bool = False
+
+
+def attempt(what: str, make: Callable[[], Result]) -> Result | Gap:
+    """What `make` gives, or the gap that it leaves."""
+    try:
+        return make()
+    except Missing as missing:
+        return Gap(what, str(missing))
+    except Exception as error:  # shown in its place: the rest of the page is worth having
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}, line {place.lineno}"
+        return Gap(what, f"{type(error).__name__}: {error} ({where})", is_failure=True)
+
+
+def make_tables(section: Section, run: Run) -> tuple[list[PageTable], list[Gap]]:
+    """The tables of a section, and what could not be made."""
+    what = f"Tables of {section.title}"
+    results = [attempt(what, partial(make, run)) for make in section.tables]
+    tables = [table for result in results if not isinstance(result, Gap) for table in result]
+    return tables, [result for result in results if isinstance(result, Gap)]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """family: its name, "" where none of the families can tell, all for one reason."""
+
+    family: str
+    judgement: Judgement
+    measured: Markup
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim with a finding for every family, or with one for all."""
+
+    claim: Claim
+    findings: tuple[Finding, ...]
+
+
+def judge(item: Claim, run: Run) -> Judged:
+    """The claim in every family; one line if none can tell and all for the same reason."""
+    rulings = {family.name: _ruling(item, family) for family in run.families}
+    different = set(rulings.values()) or {Ruling(Judgement.UNTESTED, Markup("there are no data"))}
+    (first, *others) = different
+    if not others and first.judgement is Judgement.UNTESTED:
+        return Judged(item, (Finding("", first.judgement, first.measured),))
+    return Judged(item, tuple(Finding(name, a.judgement, a.measured) for name, a in rulings.items()))
+
+
+def _ruling(item: Claim, family: FamilyView) -> Ruling:
+    ruling = attempt(item.id, partial(item.check, family))
+    if isinstance(ruling, Gap):
+        judgement = Judgement.BROKEN if ruling.is_failure else Judgement.UNTESTED
+        return Ruling(judgement, text("{}", ruling.reason))
+    return ruling
+
+
+def judge_all(sections: Iterable[Section], run: Run) -> list[Judged]:
+    """All claims in the order of the page."""
+    return [judge(item, run) for section in sections for item in section.claims]

@@ -1,0 +1,42 @@
+"""The report, section by section: each file has the figures, tables and claims of one part of the page."""
+
+from __future__ import annotations
+
+from thermorbm.report.section import RunFigure, Section
+from thermorbm.report.sections import (
+    critical,
+    data,
+    energy,
+    entropy,
+    generation,
+    hidden,
+    methods,
+    summary,
+    supplement,
+    symmetric,
+    weights,
+)
+
+SUMMARY = summary.SECTION
+# In the order of the page; the claims of the paper stand between the summary and these.
+SECTIONS: tuple[Section, ...] = (
+    methods.SECTION,
+    data.SECTION,
+    weights.SECTION,
+    hidden.SECTION,
+    generation.SECTION,
+    energy.SECTION,
+    entropy.SECTION,
+    critical.SECTION,
+    symmetric.SECTION,
+    supplement.SECTION,
+    methods.METHODS,
+    data.CERTIFICATES,
+    methods.MACHINES,
+    methods.PROVENANCE,
+)
+
+
+def all_figures() -> list[RunFigure]:
+    """Every figure of the report, in order."""
+    return [figure for section in (SUMMARY, *SECTIONS) for figure in section.figures]

@@ -1,0 +1,198 @@
+"""Critical temperatures by every indicator, each against its own target (table 2 and beyond)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from thermorbm.report.chart import Chart
+from thermorbm.report.critical_points import TcEstimate, estimates_by, tc_estimates
+from thermorbm.report.labels import TC, by_size, percent, plain, text, with_error
+from thermorbm.report.panels import Panel, draw_panels, series
+from thermorbm.report.run import FamilyView, Missing, Run, need
+from thermorbm.report.section import Cell, FamilyFigure, PageTable, Ruling, Section, claim, decide
+from thermorbm.report.sections import extrapolation
+from thermorbm.report.style import BLUE, PURPLE, VERMILION
+
+Floats = NDArray[np.float64]
+
+PLAIN_ROLES = ("data", "main", "symmetric")
+FOREST_TITLES = {True: plain("data, machines"), False: plain("variants")}
+OWN_TARGET, OFF_SCALE = plain("own target on this lattice"), plain("beyond the scale, see the table")
+WIDEST = 0.2  # of T_c
+# Table 2 of the paper: (dimension, role, hidden units or name of the entropy) -> T_c.
+PAPER = {
+    (2, "main", 400): 2.240, (2, "main", 900): 2.291, (2, "main", 1600): 2.316, (2, "main", 2500): 2.367,
+    (2, "union", 400): 2.189, (2, "union", 900): 2.163, (2, "union", 1600): 2.214,
+    (3, "main", 400): 4.444, (3, "main", 900): 4.434, (3, "main", 1600): 4.444,
+    (2, "data", "entropy_per_spin"): 2.267, (2, "data", "pseudo_entropy_per_spin"): 2.367,
+    (3, "data", "entropy_per_spin"): 4.390, (3, "data", "pseudo_entropy_per_spin"): 4.383,
+}  # fmt: skip
+PAPER_SIDES = {2: 64, 3: 16}
+IN_TABLE_2 = ("pseudo_likelihood_per_spin", "entropy_per_spin", "pseudo_entropy_per_spin")
+
+
+def critical_table(family: FamilyView) -> PageTable:
+    """Every indicator with its value, error, own target and distances."""
+    columns = ("Indicator", family.run.critical_symbol.html, "Target", "Off target", "Off infinite")
+    rows = [_row(item) for item in tc_estimates(family, shown=True)]
+    return PageTable(columns, rows, _critical_caption(family), style="critical")
+
+
+def _critical_caption(family: FamilyView) -> Markup:
+    words = "<b>{}</b>: one standard error in brackets; target: the peak on this finite lattice"
+    caption = text(words, family.title)
+    if family.critical is None:
+        return caption
+    return caption + text("; $T_c$ = {:.6g} on the infinite one", family.critical)
+
+
+def _row(item: TcEstimate) -> list[Cell]:
+    value: Cell = with_error(item.value, item.error)
+    distances = (item.distance, item.from_infinite)
+    if item.row.problem is not None:
+        value, distances = text("none <small>({})</small>", item.row.problem), (None, None)
+    machines = "" if item.role == "data" else text(" <small>{}</small>", item.machines)
+    return [
+        item.label.html + machines,
+        value,
+        "–" if item.target is None else f"{item.target:.4f}",
+        *(percent(distance, signed=True) for distance in distances),
+    ]
+
+
+def draw_forest(family: FamilyView) -> Chart:
+    """Every estimate with its error and its target, one below the other; variants of machines apart."""
+    items = [item for item in tc_estimates(family, shown=True) if item.row.problem is None]
+    if not items:
+        raise Missing("no critical temperatures were estimated")
+    plain_ones = [item for item in items if item.role in PLAIN_ROLES]
+    parts = [part for part in (plain_ones, [i for i in items if i not in plain_ones]) if part]
+    panels = [_forest_panel(family, part) for part in parts]
+    figure = draw_panels(panels, columns=len(panels), height=0.9 + 0.17 * max(len(part) for part in parts))
+    figure.set_figwidth(6.0 if len(panels) == 1 else 9.0)
+    caption = text(
+        "Dots: {} by each indicator with one standard error; the number behind an indicator is $n_h$. Bars: "
+        "where that indicator peaks on this finite lattice, the exact heat capacity's peak or that of the "
+        "susceptibility of the data. {}",
+        family.run.critical_symbol, Markup(" ").join(_extremes(items)),
+    )  # fmt: skip
+    return Chart(caption, figure, tuple(panels))
+
+
+def _forest_panel(family: FamilyView, items: list[TcEstimate]) -> Panel:
+    rows = tuple(i.label if i.role == "data" else i.label + f", {i.short_machines}" for i in items)
+    y = -np.arange(len(items), dtype=np.float64)
+    values = np.array([item.value for item in items])
+    errors = np.array([item.error for item in items])
+    targets = np.array([np.nan if item.target is None else item.target for item in items])
+    limits = _limits(family, values, targets)
+    low, high = limits or (-np.inf, np.inf)
+    below, above = values < low, values > high
+    inside = ~(below | above)
+    dots: dict[str, Any] = {"colour": BLUE, "marker": "circle", "dash": None, "sideways": True}
+    curves = [
+        series(OWN_TARGET, targets, y, colour=VERMILION, marker="line-ns", dash=None),
+        series(plain("estimate"), values[inside], y[inside], errors[inside], **dots),
+    ]
+    if not inside.all():
+        ends = np.where(below, low, high)[~inside]
+        curves.append(series(OFF_SCALE, ends, y[~inside], colour=PURPLE, marker="x", dash=None))
+    marks = () if family.critical is None else ((family.critical, TC + ", infinite lattice"),)
+    title = FOREST_TITLES[items[0].role in PLAIN_ROLES]
+    axis = family.run.control_label
+    return Panel(title, axis, plain(""), tuple(curves), marks, x_range=limits, rows=rows)
+
+
+def _limits(family: FamilyView, values: Floats, targets: Floats) -> tuple[float, float] | None:
+    """An axis that leaves out what is more than a fifth from T_c; None where all is near or T_c unknown."""
+    if family.critical is None:
+        return None
+    near = values[np.abs(values / family.critical - 1) < WIDEST]
+    if len(near) == len(values):
+        return None
+    shown = np.concatenate([near, targets[np.isfinite(targets)], [family.critical]])
+    margin = max(0.15 * float(np.ptp(shown)), 0.02 * family.critical)
+    return float(shown.min() - margin), float(shown.max() + margin)
+
+
+def _extremes(items: list[TcEstimate]) -> list[Markup]:
+    """The machines' estimate furthest from its target, and the one nearest to the infinite lattice."""
+    machines = [item for item in items if item.role != "data" and item.distance is not None]
+    if not machines:
+        return []
+    worst = max(machines, key=lambda item: abs(item.distance or 0))
+    words = [_ranked("Of the machines' indicators the furthest from its target", worst, worst.distance)]
+    if machines[0].infinite:
+        best = min(machines, key=lambda item: abs(item.from_infinite or 0))
+        words.append(_ranked("Nearest to the infinite lattice", best, best.from_infinite))
+    return words
+
+
+def _ranked(words: str, item: TcEstimate, distance: float | None) -> Markup:
+    return text("{} is {} ({}): {}.", words, item.label, item.machines, percent(distance, signed=True))
+
+
+def table_2(run: Run) -> list[PageTable]:
+    """T_c from the slope of L~, S and S~ beside the values of the paper where lattice and size agree."""
+    rows = [
+        _table_2_row(family, item)
+        for family in run.families
+        for item in tc_estimates(family)
+        if item.row.indicator in IN_TABLE_2
+    ]
+    if not rows:
+        return []
+    note = text(
+        "The paper has, on 64×64: 2.240, 2.291, 2.316, 2.367 for $n_h$ = 400, 900, 1600, 2500, 2.267 from "
+        "<i>S</i>, 2.367 from <i>S̃</i>; all temperatures together 2.189, 2.163, 2.214; on 16×16×16: "
+        "4.444, 4.434, 4.444, 4.390 from <i>S</i>, 4.383 from <i>S̃</i>."
+    )  # fmt: skip
+    columns = ("Data", "From", "Machines", "This study", "Paper", "Infinite lattice")
+    caption = text("Table 2: $T_c$ from entropies and pseudo-likelihoods, beside the paper's")
+    return [PageTable(columns, rows, caption, note, is_open=True)]
+
+
+def _table_2_row(family: FamilyView, item: TcEstimate) -> list[Cell]:
+    return [
+        family.name,
+        item.label.html,
+        item.machines.html,
+        with_error(item.value, item.error),
+        _paper(family, item),
+        "–" if family.critical is None else f"{family.critical:.4f}",
+    ]
+
+
+def _paper(family: FamilyView, item: TcEstimate) -> str:
+    shape = family.shape or ()
+    key = item.row.indicator if item.n_hidden is None else item.n_hidden
+    same = set(shape) == {PAPER_SIDES.get(len(shape))}
+    value = PAPER.get((len(shape), item.role, key)) if same else None
+    return "–" if value is None else f"{value:.3f}"
+
+
+@claim(
+    "tc-three-percent", "Tab. 2", r"$T_c$ from $T\,$d$\widetilde{\mathcal{L}}/$d$T$ is right within 1–3 %."
+)
+def within_three_percent(family: FamilyView) -> Ruling:
+    """Every size within 3 % of T_c of the infinite lattice."""
+    critical = need(family.critical, "T_c is not known")
+    items = estimates_by(family, "main", "pseudo_likelihood")
+    words = [
+        (i.n_hidden or 0, f"{with_error(i.value, i.error)} ({percent(i.value / critical - 1, signed=True)})")
+        for i in items
+    ]
+    return decide(all(abs(i.value / critical - 1) <= 0.03 for i in items), "{}", by_size(words))
+
+
+SECTION = Section(
+    "critical",
+    "Critical temperature",
+    figures=(FamilyFigure("critical", "Tab. 2", "Critical temperature", draw_forest), *extrapolation.FIGURES),
+    tables=(table_2, extrapolation.extrapolation_tables),
+    claims=(within_three_percent,),
+)

@@ -1,0 +1,181 @@
+"""Sums of filters and of inverse filters, and how inverse filters correlate (figures 3b and 3c)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from thermorbm.report.chart import (
+    Chart,
+    control_panel,
+    curve_series,
+    curves_chart,
+    landmark_histograms,
+    landmark_machines,
+    peak_of,
+)
+from thermorbm.report.critical_points import check_peak
+from thermorbm.report.labels import DENSITY, WEIGHTS, Label, axis, list_with, plain, short, size_label, text
+from thermorbm.report.panels import Panel, Series, series
+from thermorbm.report.rules import FLAT, check_gaussian, mean_in_deviations, moments_at_landmarks, moments_of
+from thermorbm.report.run import FamilyView, Missing, Run, points
+from thermorbm.report.section import FamilyFigure, Ruling, RunFigure, claim, decide
+from thermorbm.study.results import Indicators
+
+CORRELATION = Label(r"$\langle w_{:j}\cdot w_{:j'}\rangle$")
+DISTANCE = Label("$r$")
+INSET_PLACE = (0.62, 0.6, 0.37, 0.37)
+NOT_FOLLOWED = "filter sums were not followed over the temperatures"
+
+
+def _sums_panel(
+    family: FamilyView, title: str, name: str, draw_inset: Callable[[FamilyView], Panel | None]
+) -> Panel:
+    """Distributions of sums at the landmarks, and what becomes of them with temperature."""
+    look: dict[str, Any] = {"inset": draw_inset(family), "inset_at": INSET_PLACE, "headroom": 0.55}
+    return Panel(plain(title), WEIGHTS[name], DENSITY, landmark_histograms(family, name), **look)
+
+
+def draw_filter_sums(family: FamilyView) -> Chart:
+    """Figure 3b."""
+    panel = _sums_panel(family, "Filter sums", "filter_sums", abs_variance_panel)
+    peak = peak_of(family.curve("main", family.smallest(), "filter_sum_abs_variance"))
+    where = "" if peak is None else text(" It is largest at {}.", family.at(peak[0]))
+    _, bimodality = moments_at_landmarks(family, "filter_sums", "bimodality")
+    caption = text(
+        "Distribution of the sums of filters, divided by $n_v$, below, near and above the transition ({}). "
+        "Sarle's coefficient, 1/3 for one Gaussian peak, 5/9 for a flat distribution and 1 for two sharp "
+        "peaks, is {}. Inset (on screen the second panel): variance of the absolute filter sum for each "
+        "$n_h$.{}", size_label(family.smallest()), bimodality, where,
+    )  # fmt: skip
+    return curves_chart(caption, [panel], height=2.6)
+
+
+def abs_variance_panel(family: FamilyView) -> Panel:
+    """Variance of |filter sum| against the control parameter, one curve per size."""
+    curves: list[Series] = []
+    for index, item in enumerate(family.results.indicators_of()):
+        curve = points(item.curves.get("filter_sum_abs_variance"))
+        curves += curve_series(size_label(item.n_hidden), curve, index)
+    if not curves:
+        raise Missing(NOT_FOLLOWED)
+    return control_panel(family, plain("Variance of |filter sum|"), axis("filter_sum_abs_variance"), curves)
+
+
+def draw_inverse_sums(family: FamilyView) -> Chart:
+    """Figure 3c."""
+    panel = _sums_panel(family, "Inverse-filter sums", "inverse_filter_sums", _correlation_panel)
+    caption = text(
+        "Distribution of the sums of inverse filters, divided by $n_h$ ({}). Inset (on screen the second "
+        "panel): correlation of two inverse filters, divided by that at distance 0, against the distance "
+        "$r$ of their sites, averaged over all pairs.{}",
+        size_label(family.smallest()), _halfway_correlations(panel.inset),
+    )  # fmt: skip
+    return curves_chart(caption, [panel], height=2.6)
+
+
+def _halfway_correlations(panel: Panel | None) -> Markup:
+    """The correlations halfway to the largest distance shown."""
+    if panel is None or not all(len(item.x) for item in panel.series):
+        return Markup("")
+    place = int(np.argmin(np.abs(panel.series[0].x - panel.series[0].x.max() / 2)))
+    values = [(short(item.y[place], 2), item.name) for item in panel.series]
+    distance = short(panel.series[0].x[place], 3)
+    return text(" At $r$ = {} it is {}.", distance, list_with(" at ", values))
+
+
+def _correlation_panel(family: FamilyView) -> Panel | None:
+    """Correlation of inverse filters against distance at the landmarks; None without a lattice."""
+    curves = []
+    for value, machine, chosen in landmark_machines(family):
+        arrays = family.weights(machine)[1]
+        if "correlation.distances" not in arrays:
+            return None
+        r = arrays["correlation.distances"]
+        kept = (r > 0) & (r <= min(family.shape or [0]) / 2)
+        values = (arrays[f"correlation.{name}"][kept] for name in ("distances", "values", "errors"))
+        curves.append(series(family.at(value), *values, colour=chosen, marker="circle", width=0.8))
+    title = plain("Correlation of inverse filters")
+    return Panel(title, DISTANCE + " (lattice spacings)", CORRELATION, tuple(curves))
+
+
+def draw_fixed_distances(family: FamilyView) -> Chart:
+    """Supplement: correlation of inverse filters at fixed distances against the control parameter."""
+    panels = [
+        panel for item in family.results.indicators_of() if (panel := _fixed_panel(family, item)).series
+    ]
+    if not panels:
+        raise Missing("the configurations have no lattice, so that inverse filters have no distance")
+    caption = text(
+        "Correlation of two inverse filters at fixed distances $r$, divided by that at distance 0, against "
+        "{}. Where it is largest, the machine sees the longest correlations.",
+        family.run.control_symbol,
+    )  # fmt: skip
+    return curves_chart(caption, panels, columns=min(2, len(panels)))
+
+
+def _fixed_panel(family: FamilyView, item: Indicators) -> Panel:
+    names = [name for name in item.curves if name.startswith("correlation_r")]
+    curves: list[Series] = []
+    for index, name in enumerate(names):
+        label = DISTANCE + f" = {name.removeprefix('correlation_r')}"
+        curves += curve_series(label, points(item.curves.get(name)), index)
+    return control_panel(family, family.title + ", " + size_label(item.n_hidden), CORRELATION, curves)
+
+
+def draw_abs_variances(run: Run) -> Chart:
+    """Supplement: the inset of figure 3b by itself, for all families."""
+    panels = []
+    for family in run.families:
+        if any(points(item.curves.get("filter_sum_abs_variance")) for item in family.results.indicators_of()):
+            panels.append(replace(abs_variance_panel(family), title=family.title))
+    if not panels:
+        raise Missing(NOT_FOLLOWED)
+    caption = Markup(
+        "Variance of the absolute filter sum, ⟨|Σ<sub>j</sub><i>W<sub>ij</sub></i>|²⟩ − "
+        "⟨|Σ<sub>j</sub><i>W<sub>ij</sub></i>|⟩², over the hidden units of each machine, with its error."
+    )
+    return curves_chart(caption, panels, columns=min(2, len(panels)))
+
+
+@claim("filter-sums", "Fig. 3b", "The distribution of filter sums goes from two peaks to one.")
+def two_peaks_become_one(family: FamilyView) -> Ruling:
+    """Sarle's coefficient above 5/9 at the low and below at the high temperature."""
+    coefficients, words = moments_at_landmarks(family, "filter_sums", "bimodality")
+    return decide(coefficients[0] > FLAT > coefficients[-1], "Sarle's coefficient {}", words)
+
+
+@claim("inverse-sums", "Fig. 3c", "Inverse-filter sums are Gaussian with a mean near zero.")
+def inverse_sums_gaussian(family: FamilyView) -> Ruling:
+    """|excess kurtosis| <= 1, |skewness| <= 0.5 and |mean| <= one standard deviation."""
+    is_gaussian, moments = check_gaussian(family, "inverse_filter_sums")
+    rows = [moments_of(machine, "inverse_filter_sums") for _, machine, _ in landmark_machines(family)]
+    ratio = max(mean_in_deviations(row.mean, math.sqrt(row.variance)) for row in rows)
+    words = "{}; |mean| at most {} standard deviations"
+    return decide(is_gaussian and ratio <= 1, words, moments, short(ratio, 2))
+
+
+FILTER_SUM_PEAK = claim("filter-sum-peak", "Fig. 3b", "The variance of |filter sum| peaks at $T_c$.")(
+    check_peak("main", "filter_sum_abs_variance")
+)
+CORRELATION_PEAK = claim(
+    "correlation-peak", "Fig. 3c", "The correlation of inverse filters at fixed distance peaks near $T_c$."
+)(check_peak("main", "correlation"))
+
+
+FIGURES = (
+    FamilyFigure("fig-3b", "Fig. 3b", "Filter sums", draw_filter_sums),
+    FamilyFigure("fig-3c", "Fig. 3c", "Inverse-filter sums", draw_inverse_sums),
+)
+SUPPLEMENT = (
+    RunFigure("supp-filter-sums", "Supp.", "Variance of |filter sum|", draw_abs_variances),
+    FamilyFigure(
+        "supp-correlation", "Supp.", "Inverse-filter correlation at fixed distance", draw_fixed_distances
+    ),
+)
+CLAIMS = (two_peaks_become_one, FILTER_SUM_PEAK, inverse_sums_gaussian, CORRELATION_PEAK)

@@ -1,0 +1,174 @@
+"""What a reader sees first: what was done, warnings, and the study in one picture."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from thermorbm.report.chart import Chart, Column, control_panel, landmark_machines, lattice_filters, per_size
+from thermorbm.report.images import Picture, bare, flat
+from thermorbm.report.labels import PSEUDO_LIKELIHOOD, Label, axis, plain, text
+from thermorbm.report.panels import Panel, Series, add_legend, draw_panel
+from thermorbm.report.run import FamilyView, Missing, Run
+from thermorbm.report.section import Cell, PageTable, RunFigure, Section, each_family
+from thermorbm.report.sections.critical import critical_table
+from thermorbm.report.sections.energy import VARIANCE
+from thermorbm.report.sections.entropy import entropy_series, pseudo_entropy_series
+from thermorbm.report.style import DIVERGING, DOUBLE, new_figure, symmetric_limit
+
+FILTERS = 3
+ROLES = {
+    "main": "one temperature each",
+    "symmetric": "the same filters at every site",
+    "union": "all temperatures together",
+    "union-proportions": "all temperatures in other proportions",
+    "zero-bias": "without biases",
+    "unbalanced": "unequal signs",
+    "other": "another recipe",
+}
+
+
+def write_lead(run: Run) -> Markup:
+    """One paragraph: what was done."""
+    n_machines, n_data, n_energies = (
+        sum(len(getattr(family, name)) for family in run.results.families)
+        for name in ("machines", "data", "energies")
+    )
+    energies = f", energies at {n_energies} further temperatures" if n_energies else ""
+    return text(
+        "{} restricted Boltzmann machines were trained on {} sets of spin configurations{}. This page "
+        "shows what they learned: their weights, hidden layers, visible energies and pseudo-likelihoods, "
+        "and where each of them puts the transition. Curves answer to the mouse; a click on a name in a "
+        "legend hides or shows a series.{}", n_machines, n_data, energies, _other_control(run),
+    )  # fmt: skip
+
+
+def _other_control(run: Run) -> Markup:
+    """What stands in the place of the temperature, if something does."""
+    control = run.results.study.control
+    if control.is_temperature:
+        return Markup("")
+    words = " The control parameter is {}, {}; where the page speaks of temperatures, it is meant."
+    return text(words, control.name, run.control_label)
+
+
+def write_warnings(run: Run) -> list[Markup]:
+    """What a reader must know before anything else."""
+    words = []
+    tasks = run.results.tasks
+    if tasks.failed:
+        names = ", ".join(item.task for item in tasks.failed[:5]) + (", …" if len(tasks.failed) > 5 else "")
+        words.append(text("{} of {} tasks failed ({}).", len(tasks.failed), tasks.total, names))
+    if tasks.missing:
+        words.append(text("{} of {} tasks are not done yet.", len(tasks.missing), tasks.total))
+    if run.results.not_certified:
+        places = ", ".join(run.results.not_certified)
+        words.append(text("The certificate of these configurations did not pass: {}.", places))
+    machines = [machine for family in run.results.families for machine in family.machines]
+    n_open = sum(machine.verdict.status != "converged" for machine in machines)
+    if n_open:
+        sentence = (
+            "{} of {} machines are not converged: trained as long again, their <i>L̃</i> may change by "
+            "0.002 per spin or more. The table of machines says which."
+        )
+        words.append(text(sentence, n_open, len(machines)))
+    return words
+
+
+def done_table(run: Run) -> list[PageTable]:
+    """A row per family: lattice, temperatures, configurations, machines."""
+    symbol = run.control_symbol.html
+    columns = ["Data", "Lattice", "Hamiltonian", symbol, "Configurations", "Machines"]
+    return [PageTable(columns, [_done(family) for family in run.families], style="wide cards")]
+
+
+def _done(family: FamilyView) -> list[Cell]:
+    rows = family.results.balanced_data()
+    values = [row.value for row in rows]
+    sizes = sorted({(row.n_train, row.n_held_out) for row in rows}, key=str)
+    counts = ", ".join(f"{train} + {held_out} held out" for train, held_out in sizes)
+    return [
+        family.name,
+        "none" if family.shape is None else "×".join(map(str, family.shape)) + ", periodic",
+        family.results.hamiltonian,
+        f"{len(values)} values, {min(values):g} to {max(values):g}" if values else "–",
+        f"{counts} each" if counts else "–",
+        _machine_counts(family),
+    ]
+
+
+def _machine_counts(family: FamilyView) -> Markup:
+    counts = Counter((machine.role, machine.n_hidden) for machine in family.results.machines)
+    words = [
+        text("{} of $n_h$ = {} ({})", number, n_hidden, ROLES[role])
+        for (role, n_hidden), number in sorted(counts.items())
+    ]
+    return Markup("; ").join(words) or Markup("none")
+
+
+def draw_overview(run: Run) -> Chart:
+    """Filters, the visible energy's variance, and the entropy, of the first family that has them all."""
+    reasons = ["there is nothing to show"]
+    for family in run.families:
+        try:
+            return _overview(family)
+        except Missing as missing:
+            reasons.append(str(missing))
+    raise Missing(reasons[-1])
+
+
+def _overview(family: FamilyView) -> Chart:
+    role = "union" if family.results.indicators_of("union") else "main"
+    filters = [
+        (family.at(value), lattice_filters(family, machine)[0])
+        for value, machine, _ in landmark_machines(family)
+    ]
+    variances = per_size(Column(family, role), VARIANCE)
+    entropies = [*entropy_series(family), *pseudo_entropy_series(family)]
+    entropies += per_size(Column(family, "main"), "pseudo_likelihood_per_spin", dash=None)
+    panels = [
+        _panel(family, "Visible energy, variance", axis(VARIANCE), variances),
+        _panel(family, "Entropy and pseudo-likelihood", plain("nats per spin"), entropies),
+    ]
+    which = "one machine for all of them together" if role == "union" else "a machine for each"
+    caption = text(
+        "Left: filters of machines below, near and above the transition. Middle: the variance of the visible "
+        "energy, of {}; machines are never told {}. Right: {} of held-out configurations beside entropies.",
+        which, family.run.control_label, PSEUDO_LIKELIHOOD,
+    )  # fmt: skip
+    return Chart(caption, _arrange(filters, panels), title=": " + family.title)
+
+
+def _panel(family: FamilyView, title: str, label: Label, curves: list[Series]) -> Panel:
+    if not curves:
+        raise Missing("curves of the machines were not computed")
+    return control_panel(family, plain(title), label, curves)
+
+
+def _arrange(filters: list[tuple[Label, Picture]], panels: list[Panel]) -> Figure:
+    figure = new_figure(DOUBLE, 2.75)
+    grid = figure.add_gridspec(FILTERS, 3, width_ratios=(0.42, 1, 1))
+    for row, (label, pictures) in enumerate(filters):
+        ax = figure.add_subplot(grid[row, 0])
+        picture = flat(pictures)[0]
+        limit = symmetric_limit(picture)
+        ax.imshow(picture, cmap=DIVERGING, vmin=-limit, vmax=limit, interpolation="nearest")
+        ax.set_ylabel(label.tex, fontsize=7)
+        bare(ax)
+    for place, panel in enumerate(panels, 1):
+        ax = figure.add_subplot(grid[:, place])
+        draw_panel(ax, panel)
+        ax.set_title(panel.title.tex, loc="left", pad=12)
+    add_legend(figure, panels)
+    return figure
+
+
+SECTION = Section(
+    "summary",
+    "Summary",
+    figures=(RunFigure("overview", "", "At a glance", draw_overview),),
+    tables=(done_table, each_family(critical_table)),
+    words=write_warnings,
+)

@@ -1,0 +1,159 @@
+"""Machines that know the lattice: their filters, the Hamiltonian they have learned, and their entropy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from markupsafe import Markup
+
+from thermorbm.report.chart import Chart, Column, control_panel, curves_chart, per_size
+from thermorbm.report.images import filter_rows
+from thermorbm.report.labels import ENTROPY, HEAT_CAPACITY, PER_SPIN, Label, T, plain, short, text
+from thermorbm.report.panels import Panel, Series, series
+from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, Points, need, points
+from thermorbm.report.section import Cell, FamilyFigure, PageTable, Section, each_family
+from thermorbm.report.sections.data import data_series, exact_series
+from thermorbm.report.sections.entropy import entropy_series, smooth_series, upper_edges
+from thermorbm.report.style import BLACK, GREY, colour, marker
+from thermorbm.study.results import Interactions, Machine
+
+ROLE = "symmetric"
+MOST_ROWS, MOST_FILTERS = 8, 8
+COUPLING = Label(r"$J(r)\,T$")
+
+
+def fewest_filters(family: FamilyView) -> list[Machine]:
+    """Machines of the smallest number of filters that were read, first seeds, by temperature."""
+    machines = [machine for machine in family.results.first_seeds(ROLE) if machine.interactions]
+    if not machines:
+        raise Missing(NO_MACHINES[ROLE])
+    fewest = min(machine.filters or 0 for machine in machines)
+    return [machine for machine in machines if machine.filters == fewest]
+
+
+def _learned(machine: Machine) -> tuple[float, Interactions]:
+    """The temperature of the machine's data, and the Hamiltonian that it has learned."""
+    return need(machine.value, NO_MACHINES[ROLE]), need(machine.interactions, NO_MACHINES[ROLE])
+
+
+def draw_filters(family: FamilyView) -> Chart:
+    """Every filter of some machines."""
+    machines = fewest_filters(family)
+    places = np.linspace(0, len(machines) - 1, min(MOST_ROWS, len(machines))).round().astype(int)
+    rows = []
+    for value, learned in (_learned(machines[place]) for place in places):
+        weights = need(family.run.arrays(learned.file).get("filters"), "the filters were not stored")
+        rows.append((family.at(value), weights, float(weights.std())))
+    caption = Markup(
+        "The filters of symmetric machines, the same at every site of the lattice; each row has its own "
+        "colour scale, two standard deviations to either side of zero."
+    )
+    return Chart(caption, filter_rows(rows, min(MOST_FILTERS, max(len(row[1]) for row in rows))))
+
+
+def draw_couplings(family: FamilyView) -> Chart:
+    """J(r) T of every distance against temperature: for the Ising model 1 for neighbours, 0 beyond."""
+    machines = fewest_filters(family)
+    couplings = _coupling_curves(family, machines[0].n_hidden)
+    if not couplings:
+        raise Missing("the windows are too large for their couplings to be read")
+    curves = [_reference(machines, level) for level in (1.0, 0.0)] if family.results.is_ising else []
+    for index, (r, curve) in enumerate(couplings.items()):
+        x, y, errors = np.array(curve).T
+        style = {"colour": colour(index), "marker": marker(index), "width": 0.9}
+        curves.append(series(plain(f"r = ({r})"), x, x * y, x * errors, **style))
+    caption = text(
+        "Pair couplings {} of the Hamiltonian that symmetric machines learned from configurations alone, by "
+        "the distance of the two spins; exact expansion of the visible energy, mean over seeds with its "
+        "error where there are several. The Ising model has 1 for neighbours and 0 for all others.",
+        COUPLING,
+    )  # fmt: skip
+    return curves_chart(caption, [control_panel(family, family.title, COUPLING, curves)])
+
+
+def _coupling_curves(family: FamilyView, n_hidden: int) -> dict[str, Points]:
+    """Curves of J(r) over temperature by the components of r, for machines of one size."""
+    reason = "what machines of all temperatures say was not put together yet"
+    item = need(family.indicators(ROLE, n_hidden), reason)
+    names = [name for name in item.curves if name.startswith("coupling_")]
+    return {", ".join(name.split("_")[1:]): points(item.curves[name]) for name in names}
+
+
+def _reference(machines: list[Machine], level: float) -> Series:
+    ends = [_learned(machine)[0] for machine in (machines[0], machines[-1])]
+    return series(plain("Ising model"), ends, [level, level], colour=BLACK, dash="dot", listed=level == 1.0)
+
+
+def draw_entropy(family: FamilyView) -> Chart:
+    """The upper edge of the entropy and the likelihood beside the dense machines' and the exact curve."""
+    symmetric = Column(family, ROLE)
+    if not per_size(symmetric, "nll_per_spin"):
+        raise Missing("ln Z of symmetric machines was not computed")
+    caption = text(
+        "Entropy per spin: negative log-likelihood of held-out configurations under symmetric machines, and "
+        "the upper edge that needs no ln <i>Z</i>, beside the upper edge of dense machines. Right: heat "
+        "capacities from the slope {0} d{1}/d{0} of the likelihood, and from energy fluctuations of what the "
+        "machines generate.", T, ENTROPY,
+    )  # fmt: skip
+    panels = [_entropy_panel(family, symmetric), _heat_panel(family, symmetric)]
+    return curves_chart(caption, panels, columns=2, height=2.8)
+
+
+def _entropy_panel(family: FamilyView, symmetric: Column) -> Panel:
+    curves = entropy_series(family)
+    curves += [_named("symmetric, NLL", item) for item in per_size(symmetric, "nll_per_spin", dash=None)]
+    curves += [_named("symmetric", item) for item in upper_edges(symmetric)]
+    dense = upper_edges(Column(family, "main"))
+    curves += [_named("dense", replace(item, colour=GREY)) for item in dense]
+    return control_panel(family, plain("entropy"), ENTROPY + PER_SPIN, curves)
+
+
+def _heat_panel(family: FamilyView, symmetric: Column) -> Panel:
+    curves = exact_series(family, "heat_capacity_per_spin") or data_series(family, "heat_capacity_per_spin")
+    for index, item in enumerate(symmetric.items):
+        slopes = smooth_series(family, item, "nll_per_spin", "indicator", index)
+        curves += [_named("symmetric, from NLL", slope) for slope in slopes]
+    own = per_size(symmetric, "own_heat_capacity_per_spin", dash=None)
+    curves += [_named("symmetric, own chains", item) for item in own]
+    return control_panel(family, plain("heat capacity"), HEAT_CAPACITY + PER_SPIN, curves)
+
+
+def _named(prefix: str, item: Series) -> Series:
+    return replace(item, name=plain(prefix + ", ") + item.name)
+
+
+def coupling_table(family: FamilyView) -> PageTable:
+    """A row for each symmetric machine: its couplings and the temperature they tell."""
+    note = "Couplings in units of the temperature; the temperature is one over that of neighbours."
+    columns = ["Filters", "Kernel", T.html, "learned T", "J T of neighbours", "largest other",
+               "largest of four spins"]  # fmt: skip
+    rows = [_row(machine) for machine in family.results.first_seeds(ROLE) if machine.interactions]
+    return PageTable(columns, rows, f"{family.name}: learned Hamiltonians", note)
+
+
+def _row(machine: Machine) -> list[Cell]:
+    value, learned = _learned(machine)
+    others = [abs(pair.coupling) for pair in learned.pairs if sum(pair.r) > 1]
+    fours = [abs(four.coupling) for four in learned.fours]
+    return [
+        str(machine.filters),
+        str(machine.kernel),
+        f"{value:g}",
+        short(learned.temperature),
+        short(learned.nearest_coupling.value * value),
+        short(max(others) * value if others else None, 2),
+        short(max(fours) * value if fours else None, 2),
+    ]
+
+
+SECTION = Section(
+    "symmetric",
+    "Machines that know the lattice",
+    figures=(
+        FamilyFigure("symmetric-filters", "Symmetric", "Filters shared by all sites", draw_filters),
+        FamilyFigure("symmetric-couplings", "Symmetric", "Learned couplings", draw_couplings),
+        FamilyFigure("symmetric-entropy", "Symmetric", "Entropy from symmetric machines", draw_entropy),
+    ),
+    tables=(each_family(coupling_table),),
+)

@@ -1,0 +1,173 @@
+"""Runs the tasks of a plan on workers, here or elsewhere, until all are done or cannot be done."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from thermorbm.runner.lock import Lock
+from thermorbm.runner.pool import Answer, Workers
+from thermorbm.runner.progress import Clock, Listener, Snapshot, count, stages
+from thermorbm.runner.rundir import RunDirectory
+from thermorbm.runner.schedule import Schedule
+from thermorbm.runner.store import is_done
+from thermorbm.runner.task import Cost, Task
+from thermorbm.storage import write_json
+
+# A task is tried so often when its worker is killed, and a damaged result made again so often.
+MOST_ATTEMPTS = 2
+MOST_REMAKES = 3
+TURN_SECONDS = 0.25
+SHOWN_SECONDS = 0.1
+STATE_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Tasks by what became of them in this run. failed: id -> error."""
+
+    done: tuple[str, ...]
+    failed: Mapping[str, str]
+    skipped: tuple[str, ...]
+
+
+class Executor:
+    """One run over the tasks that are to do."""
+
+    def __init__(
+        self,
+        tasks: Mapping[str, Task],
+        todo: Iterable[str],
+        costs: Mapping[str, Cost],
+        directory: RunDirectory,
+        lock: Lock,
+        listener: Listener,
+        state: Path | None = None,
+    ) -> None:
+        """state: where to tell `status` what is under way."""
+        self._tasks, self._directory, self._lock, self._listener = tasks, directory, lock, listener
+        self._schedule, self._clock = Schedule(tasks, todo, costs), Clock(costs, tasks)
+        self._state, self._n_workers = state or directory.state, 1
+        self._attempts, self._remakes = Counter[str](), Counter[str]()
+        self._done: list[str] = []
+        self._failed: dict[str, str] = {}
+        self._skipped: list[str] = []
+        self._shown, self._state_written, self._waited = -SHOWN_SECONDS, -STATE_SECONDS, False
+
+    def run(self, workers: Workers) -> Outcome:
+        """Until nothing is left that could run."""
+        try:
+            with workers as pool:
+                while self._schedule.is_open:  # also while a cluster has no workers yet
+                    self._fill(pool)
+                    self._note_missing_workers(pool)
+                    for answer in pool.answers(TURN_SECONDS):
+                        self._take(answer)
+                    self._tell()
+        finally:
+            self._clock.started.clear()
+            self._listener.update(self._snapshot())
+            self._write_state()
+        return Outcome(tuple(self._done), self._failed, tuple(self._skipped))
+
+    def _fill(self, pool: Workers) -> None:
+        """Gives tasks to idle workers."""
+        self._n_workers = max(1, pool.n_workers)
+        while pool.n_idle and (task_id := self._schedule.next(pool.room)) is not None:
+            if is_done(self._directory, self._tasks[task_id]):  # by another shard in the meantime
+                self._finish(task_id, [])
+                continue
+            self._schedule.start(task_id)
+            self._clock.start(task_id)
+            self._attempts[task_id] += 1
+            pool.give(self._tasks[task_id])
+
+    def _note_missing_workers(self, pool: Workers) -> None:
+        """Says once that the run waits, when a cluster has no workers (yet)."""
+        if not pool.n_workers and not self._waited:
+            self._waited = True
+            self._listener.note("waiting for workers")
+
+    def _take(self, answer: Answer) -> None:
+        task_id, message = answer.task_id, answer.message
+        if message["event"] == "progress":
+            self._clock.fractions[task_id] = message["fraction"]
+            return
+        self._clock.stop(task_id, message.get("seconds"))
+        if message["event"] == "done":
+            self._finish(task_id, message["notes"])
+        elif message["event"] == "damaged":
+            self._remake(message["input"], task_id, message["problem"])
+        elif message["event"] == "died":
+            self._revive(task_id, message["how"])
+        else:
+            self._fail(task_id, message["error"])
+
+    def _finish(self, task_id: str, notes: list[str]) -> None:
+        self._schedule.finish(task_id)
+        self._done.append(task_id)
+        for note in notes:
+            self._listener.note(f"{_name(task_id)}: {note}")
+
+    def _remake(self, damaged: str, reader: str, problem: str) -> None:
+        """A result is damaged: removes it and has it made again, but not for ever."""
+        self._remakes[damaged] += 1
+        if self._remakes[damaged] > MOST_REMAKES:
+            self._fail(reader, f"{_name(damaged)} is damaged again and again: {problem}")
+            return
+        self._listener.note(f"{_name(damaged)}: result cannot be used ({problem}); computing it again")
+        for path in (self._directory.reduced(damaged), self._directory.large(damaged)):
+            path.unlink(missing_ok=True)
+        self._attempts[reader] -= 1
+        self._schedule.remake(damaged, reader)
+
+    def _revive(self, task_id: str, how: str) -> None:
+        if self._attempts[task_id] < MOST_ATTEMPTS:
+            self._listener.note(f"{_name(task_id)}: its worker was ended {how}; trying again")
+            self._schedule.retry(task_id)
+        else:
+            self._fail(task_id, f"its worker was ended {MOST_ATTEMPTS} times, the last time {how}")
+
+    def _fail(self, task_id: str, error: str) -> None:
+        skipped = self._schedule.fail(task_id)
+        self._failed[task_id] = error
+        self._skipped += skipped
+        record = {"error": error, "log": str(self._directory.log(task_id).relative_to(self._directory.path))}
+        write_json(self._directory.failure(task_id), record)
+        waiting = f"; {len(skipped)} tasks that need it are skipped" if skipped else ""
+        self._listener.note(f"{_name(task_id)}: FAILED: {error}{waiting}")
+
+    def _tell(self) -> None:
+        self._lock.beat()
+        if time.monotonic() - self._shown >= SHOWN_SECONDS:
+            self._shown = time.monotonic()
+            self._listener.update(self._snapshot())
+        if time.monotonic() - self._state_written >= STATE_SECONDS:
+            self._write_state()
+
+    def _snapshot(self) -> Snapshot:
+        states = self._schedule.states
+        eta = self._clock.eta(states, self._n_workers)
+        return Snapshot(count(states), stages(states, self._tasks), self._clock.running(), eta)
+
+    def _write_state(self) -> None:
+        """Writes what is under way, for `status`, which sees from the result files what is done."""
+        self._state_written = time.monotonic()
+        snapshot = self._snapshot()
+        last = next(reversed(self._failed.items()), None)
+        state: dict[str, Any] = {
+            "running": [asdict(task) for task in snapshot.running],
+            "eta_seconds": snapshot.eta,
+            "workers": self._n_workers,
+            "last_error": None if last is None else f"{_name(last[0])}: {last[1]}",
+        }
+        write_json(self._state, state)
+
+
+def _name(task_id: str) -> str:
+    """kind/name, without the hash."""
+    return task_id.rsplit("-", 1)[0]

@@ -1,0 +1,179 @@
+"""How far a run has come and how long it will take: while it runs, and as its directory tells it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from thermorbm.errors import FileError
+from thermorbm.runner.lock import owner
+from thermorbm.runner.rundir import RunDirectory, read_plan, shard_owners
+from thermorbm.runner.store import damage
+from thermorbm.runner.task import Cost, Task
+from thermorbm.storage import read_json
+
+STATES = ("done", "running", "pending", "failed", "skipped")
+
+
+@dataclass(frozen=True)
+class Running:
+    """A task under way. fraction: of it that is done, 0 where the task does not report it."""
+
+    name: str
+    seconds: float
+    fraction: float
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """counts: tasks by state. stages: kind -> (done, all). eta: seconds left, None before it is estimated."""
+
+    counts: Mapping[str, int]
+    stages: Mapping[str, tuple[int, int]]
+    running: tuple[Running, ...]
+    eta: float | None
+
+
+class Listener(Protocol):
+    """What shows a run to the user: it is called with notes and with how far the run is."""
+
+    def note(self, text: str) -> None:
+        """One line that the user should see."""
+
+    def update(self, snapshot: Snapshot) -> None:
+        """Called a few times a second."""
+
+
+@dataclass
+class Clock:
+    """Learns from finished tasks how far the estimated costs are off, kind by kind."""
+
+    costs: Mapping[str, Cost]
+    tasks: Mapping[str, Task]
+    started: dict[str, float] = field(default_factory=dict)
+    fractions: dict[str, float] = field(default_factory=dict)
+    _measured: dict[str, float] = field(default_factory=dict)
+    _estimated: dict[str, float] = field(default_factory=dict)
+
+    def start(self, task_id: str) -> None:
+        self.started[task_id], self.fractions[task_id] = time.monotonic(), 0.0
+
+    def stop(self, task_id: str, seconds: float | None = None) -> None:
+        """seconds: what it took, None if it did not finish."""
+        del self.started[task_id], self.fractions[task_id]
+        if seconds is not None:
+            kind = self.tasks[task_id].kind
+            self._measured[kind] = self._measured.get(kind, 0.0) + seconds
+            self._estimated[kind] = self._estimated.get(kind, 0.0) + self.costs[task_id].seconds
+
+    def running(self) -> tuple[Running, ...]:
+        now = time.monotonic()
+        return tuple(
+            Running(task_id.rsplit("-", 1)[0], now - start, self.fractions[task_id])
+            for task_id, start in self.started.items()
+        )
+
+    def eta(self, states: Mapping[str, str], n_workers: int) -> float | None:
+        """Seconds left: the work that remains over the number of workers, or the longest task under way."""
+        if not self._measured:
+            return None
+        now = time.monotonic()
+        waiting = sum(self._expected(task_id) for task_id, state in states.items() if state == "pending")
+        rest = [self._left(task_id, now - start) for task_id, start in self.started.items()]
+        return max([(waiting + sum(rest)) / n_workers, *rest])
+
+    def _expected(self, task_id: str) -> float:
+        kind = self.tasks[task_id].kind
+        measured_kind = kind if kind in self._measured else None
+        measured = self._measured[kind] if measured_kind else sum(self._measured.values())
+        estimated = self._estimated[kind] if measured_kind else sum(self._estimated.values())
+        return self.costs[task_id].seconds * measured / estimated
+
+    def _left(self, task_id: str, elapsed: float) -> float:
+        fraction = self.fractions[task_id]
+        if fraction > 0.05:
+            return elapsed * (1 - fraction) / fraction
+        return max(0.0, self._expected(task_id) - elapsed)
+
+
+def count(states: Mapping[str, str]) -> dict[str, int]:
+    """Number of tasks in every state."""
+    all_states = list(states.values())
+    return {state: all_states.count(state) for state in STATES}
+
+
+def stages(states: Mapping[str, str], tasks: Mapping[str, Task]) -> dict[str, tuple[int, int]]:
+    """Done and all tasks of every kind."""
+    counts: dict[str, tuple[int, int]] = {}
+    for task_id, state in states.items():
+        done, total = counts.get(tasks[task_id].kind, (0, 0))
+        counts[tasks[task_id].kind] = done + (state == "done"), total + 1
+    return counts
+
+
+@dataclass(frozen=True)
+class Status:
+    """counts: tasks by state. stages: kind -> [done, all]. runner: pid and host of the runner, or None.
+
+    shards: the same of every shard at work, by its name. running: the tasks under way. eta_seconds: None when
+    no runner works, or before it can be estimated. failed: id of task -> error. last_error: of the last run.
+    """
+
+    study: str
+    counts: dict[str, int]
+    stages: dict[str, tuple[int, int]]
+    runner: dict[str, Any] | None
+    shards: dict[str, dict[str, Any]]
+    running: list[dict[str, Any]]
+    eta_seconds: float | None
+    failed: dict[str, str]
+    last_error: str | None
+
+
+def read_status(directory: RunDirectory) -> Status:
+    """Counts results that are whole; a task that was never begun, or is to be done again, is pending."""
+    tasks = read_plan(directory)
+    runner, shards = owner(directory.lock), shard_owners(directory)
+    states_told = [_read_state(directory.state)] if runner else []
+    states_told += [_read_state(directory.path / "shards" / f"{name}.json") for name in shards]
+    running = [task for state in states_told for task in state.get("running", [])]
+    states = {
+        task_id: "done" if damage(directory, task) is None else "pending" for task_id, task in tasks.items()
+    }
+    failed = _failures(directory, [task_id for task_id in tasks if states[task_id] != "done"])
+    states |= dict.fromkeys(failed, "failed")
+    under_way = {task["name"] for task in running}
+    states |= {
+        task_id: "running"
+        for task_id, state in states.items()
+        if state == "pending" and task_id.rsplit("-", 1)[0] in under_way
+    }
+    return Status(
+        read_json(directory.path / "run.json")["study"],
+        count(states),
+        stages(states, tasks),
+        runner,
+        shards,
+        running,
+        max((state["eta_seconds"] for state in states_told if state.get("eta_seconds")), default=None),
+        failed,
+        _read_state(directory.state).get("last_error") or next(reversed(failed.values()), None),
+    )
+
+
+def _read_state(path: Path) -> dict[str, Any]:
+    try:
+        return read_json(path)
+    except FileError:  # not begun
+        return {}
+
+
+def _failures(directory: RunDirectory, task_ids: list[str]) -> dict[str, str]:
+    failures = {}
+    for task_id in task_ids:
+        if directory.failure(task_id).exists():
+            failures[task_id] = str(read_json(directory.failure(task_id)).get("error"))
+    return failures

@@ -1,0 +1,161 @@
+"""The run directory: where everything of a study lies.
+
+study.toml  run.json  plan.json  state.json  lock
+shards/3-of-16.{lock,json}     the same of every shard
+reduced/KIND/NAME-HASH.h5      kilobytes each; report and tables can be made from these and plan.json alone
+cache/KIND/NAME-HASH.h5        configurations and machines; may be deleted when the study is done
+cache/checkpoints/...          of trainings under way
+logs/KIND/NAME-HASH.log        one per task
+failed/KIND/NAME-HASH.json     errors of tasks that did not end well
+results.json  tables/*.csv     what was found
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from thermorbm.errors import FileError
+from thermorbm.runner.lock import owner
+from thermorbm.runner.task import Task
+from thermorbm.storage import atomic_path, read_json, write_json
+
+FORMAT = 1
+OURS = ("shards", "reduced", "cache", "logs", "failed", "tables", "figures")
+
+
+@dataclass(frozen=True)
+class RunDirectory:
+    """The places of a study's files."""
+
+    path: Path
+
+    @property
+    def lock(self) -> Path:
+        return self.path / "lock"
+
+    @property
+    def state(self) -> Path:
+        return self.path / "state.json"
+
+    @property
+    def plan(self) -> Path:
+        return self.path / "plan.json"
+
+    @property
+    def results(self) -> Path:
+        return self.path / "results.json"
+
+    def reduced(self, task_id: str) -> Path:
+        return self.path / "reduced" / f"{task_id}.h5"
+
+    def large(self, task_id: str) -> Path:
+        return self.path / "cache" / f"{task_id}.h5"
+
+    def checkpoint(self, task_id: str) -> Path:
+        return self.path / "cache" / "checkpoints" / f"{Path(task_id).name}.h5"
+
+    def log(self, task_id: str) -> Path:
+        return self.path / "logs" / f"{task_id}.log"
+
+    def failure(self, task_id: str) -> Path:
+        return self.path / "failed" / f"{task_id}.json"
+
+
+def open_run(path: Path, study: str) -> RunDirectory:
+    """The run directory of that study, made if it is not there; FileError if it is something else's."""
+    directory = RunDirectory(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        owner_study = _identity(directory)
+        if owner_study is None and any(path.iterdir()):
+            raise FileError(path, "is not empty and not a run directory", "name another with --out")
+        if owner_study not in (None, study):
+            raise FileError(
+                path, f"holds the study {owner_study!r}, not {study!r}", "name another with --out"
+            )
+        if owner_study is None:
+            write_json(path / "run.json", {"format": FORMAT, "study": study})
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(
+            path, f"cannot be written: {error.strerror or error}", "name another with --out"
+        ) from error
+    return directory
+
+
+def existing_run(path: Path) -> RunDirectory:
+    """The run directory at `path`; FileError if there is none."""
+    directory = RunDirectory(path)
+    if _identity(directory) is None:
+        raise FileError(path, "is not a run directory", "make one with: thermorbm run STUDY --out DIR")
+    return directory
+
+
+def _identity(directory: RunDirectory) -> str | None:
+    """The name of the study that lies there, None if the directory is not a run directory."""
+    file = directory.path / "run.json"
+    if not file.exists():
+        return None
+    stored = read_json(file)
+    if stored.get("format") != FORMAT or not isinstance(stored.get("study"), str):
+        raise FileError(file, f"has format {stored.get('format')!r}, this program reads {FORMAT}")
+    return str(stored["study"])
+
+
+def prepare(directory: RunDirectory, toml: str, tasks: Iterable[Task]) -> None:
+    """Makes the subdirectories, writes study and plan, and clears away what interrupted writes left."""
+    tasks = list(tasks)
+    make_places(directory, tasks)
+    (directory.path / "shards").mkdir(exist_ok=True)
+    remove_leftovers(directory)
+    with atomic_path(directory.path / "study.toml") as temporary:
+        temporary.write_text(toml)
+    write_json(directory.plan, {"format": FORMAT, "tasks": [task.to_dict() for task in tasks]})
+
+
+def make_places(directory: RunDirectory, tasks: Iterable[Task]) -> None:
+    """Makes the subdirectories that the files of these tasks lie in."""
+    for kind in dict.fromkeys(task.kind for task in tasks):
+        for place in ("reduced", "logs", "failed", "cache"):
+            (directory.path / place / kind).mkdir(parents=True, exist_ok=True)
+    (directory.path / "cache" / "checkpoints").mkdir(parents=True, exist_ok=True)
+
+
+def remove_leftovers(directory: RunDirectory) -> None:
+    """Removes temporary files of writers that were killed; only the holder of the lock may do so.
+
+    While shards are at work it cannot be told which of them are being written.
+    """
+    if shard_owners(directory):
+        return
+    for file in directory.path.rglob(".*.tmp"):
+        file.unlink(missing_ok=True)
+
+
+def clear(directory: RunDirectory) -> None:
+    """Removes everything that a run has made; users' own files in the directory stay."""
+    for name in OURS:
+        shutil.rmtree(directory.path / name, ignore_errors=True)
+    for file in (directory.results, directory.state, directory.plan, directory.path / "report.html"):
+        file.unlink(missing_ok=True)
+
+
+def read_plan(directory: RunDirectory) -> dict[str, Task]:
+    """The tasks of the last run, by id."""
+    stored = read_json(directory.plan)
+    try:
+        tasks = [Task.from_dict(item) for item in stored["tasks"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise FileError(directory.plan, "is damaged", "run the study again") from error
+    return {task.id: task for task in tasks}
+
+
+def shard_owners(directory: RunDirectory) -> dict[str, dict[str, Any]]:
+    """Who is at work on which shard: "3-of-16" -> pid and host."""
+    owners = {path.stem: owner(path) for path in sorted((directory.path / "shards").glob("*.lock"))}
+    return {name: who for name, who in owners.items() if who is not None}

@@ -1,0 +1,134 @@
+"""Results of many temperatures put together: curves, entropies, critical temperatures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thermorbm import exact
+from thermorbm.estimators import mean_over_seeds
+from thermorbm.records import as_plain, from_plain
+from thermorbm.runner.store import Product, Reduced
+from thermorbm.runner.task import Task
+from thermorbm.stats import Estimate
+from thermorbm.study.critical import critical_points, exact_heat_peak
+from thermorbm.study.entropy import can_integrate, integrated
+from thermorbm.study.quantities import HEAT_CAPACITY, SUSCEPTIBILITY, read_all
+from thermorbm.study.results import (
+    Curve,
+    Indication,
+    Interactions,
+    Observation,
+    Target,
+    Thermodynamics,
+    Weights,
+)
+
+Arrays = dict[str, NDArray[Any]]
+Estimates = Mapping[str, Estimate]
+
+FINE_POINTS = 400
+# The record that a kind of task leaves, from which the registry of quantities reads.
+RECORDS = {"weights": Weights, "observe": Observation, "bracket": Observation, "interactions": Interactions}
+
+
+def thermodynamics(task: Task, results: Sequence[Reduced]) -> Product:
+    """Averages of the configurations as curves, what they say of T_c, and exact curves beside them."""
+    measured, grid = (_thermal(results, kind) for kind in ("measure", "energies"))
+    own, everywhere = curves(measured), curves({**grid, **measured})
+    arrays, p = _exact_curves(task, list(measured)), task.parameters
+    entropy, critical, targets = None, list[Indication](), {}
+    if "entropy" in p["parts"] and grid and can_integrate(p["hamiltonian"], p["shape"], len(grid)):
+        entropy = integrated(everywhere, list(measured), p["shape"], p["seed"] % 2**32)
+        own = {**own, "entropy_per_spin": entropy.combined}
+    if "critical" in p["parts"]:
+        critical, smooth = _critical(task, own)
+        targets = _targets(task, everywhere)
+        arrays |= smooth
+    record = Thermodynamics(own, curves(grid), entropy, tuple(critical), targets)
+    return Product(as_plain(record), arrays)
+
+
+def indicators(task: Task, results: Sequence[Reduced]) -> Product:
+    """What machines of one variant and size say at every value, averaged over seeds, and of T_c."""
+    readings: dict[float, list[Estimates]] = {}
+    for result in results:
+        value = result.task.labels["value"]
+        if value is not None:  # the weights of a machine for all temperatures belong to none of them
+            readings.setdefault(value, []).append(_quantities(result))
+    averaged = curves(readings)
+    critical, arrays = _critical(task, averaged)
+    return Product({"curves": as_plain(averaged), "critical": as_plain(critical)}, arrays)
+
+
+def _thermal(results: Sequence[Reduced], kind: str) -> dict[float, list[Estimates]]:
+    """Averages by temperature, of tasks of one kind."""
+    return {
+        result.task.labels["value"]: [_estimates(result.values)]
+        for result in results
+        if result.task.kind == kind
+    }
+
+
+def _estimates(values: Mapping[str, Any]) -> Estimates:
+    return {name: from_plain(Estimate, plain, name) for name, plain in values.get("thermal", {}).items()}
+
+
+def _quantities(result: Reduced) -> Estimates:
+    """All quantities of the registry that a result holds, by name."""
+    if result.task.kind not in RECORDS:
+        return {}
+    values = dict(result.values)
+    if RECORDS[result.task.kind] is Observation:
+        values["value"] = result.task.labels["value"]
+    return read_all(from_plain(RECORDS[result.task.kind], values), result.arrays)
+
+
+def _critical(task: Task, of: Mapping[str, Curve]) -> tuple[list[Indication], Arrays]:
+    p = task.parameters
+    return critical_points(of, p["union"], p["is_temperature"], p["seed"] % 2**32)
+
+
+def _targets(task: Task, of: Mapping[str, Curve]) -> dict[str, Target | None]:
+    """Where heat capacity and susceptibility peak on this very lattice: exact if known, else from samples."""
+    peaks = {row.indicator: row.estimate for row in _critical(task, of)[0]}
+    targets: dict[str, Target | None] = {}
+    for kind in (HEAT_CAPACITY, SUSCEPTIBILITY):
+        peak = peaks.get(f"{kind}_per_spin")
+        targets[kind] = None if peak is None else Target(peak.value, peak.error, "samples")
+    truth = exact_heat_peak(task.parameters["shape"]) if task.parameters["hamiltonian"] == "ising" else None
+    if truth is not None:
+        targets[HEAT_CAPACITY] = Target(truth, 0.0, "kaufman")
+    return targets
+
+
+def curves(readings: Mapping[float, Sequence[Estimates]]) -> dict[str, Curve]:
+    """Curves by name; several estimates at one value, of different seeds, are averaged."""
+    names = dict.fromkeys(name for rows in readings.values() for row in rows for name in row)
+    return {name: _curve(readings, name) for name in names}
+
+
+def _curve(readings: Mapping[float, Sequence[Estimates]], name: str) -> Curve:
+    points = {x: [row[name] for row in rows if name in row] for x, rows in sorted(readings.items())}
+    kept = {x: estimates for x, estimates in points.items() if estimates}
+    columns = [[[getattr(item, key) for item in row] for row in kept.values()] for key in ("value", "error")]
+    values, errors = mean_over_seeds(*columns)
+    return Curve(tuple(kept), tuple(values.tolist()), tuple(errors.tolist()))
+
+
+def _exact_curves(task: Task, values: Sequence[float]) -> Arrays:
+    """Kaufman's curves at the lattice's side on a fine grid between the lowest and highest temperature."""
+    shape = task.parameters["shape"]
+    if task.parameters["hamiltonian"] != "ising" or shape is None or len(shape) != 2 or len(set(shape)) > 1:
+        return {}
+    temperatures = np.linspace(min(values), max(values), FINE_POINTS)
+    truth = exact.kaufman(shape[0], temperatures)
+    return {
+        "exact.temperature": temperatures,
+        "exact.energy_per_spin": truth.energy,
+        "exact.heat_capacity_per_spin": truth.heat_capacity,
+        "exact.entropy_per_spin": truth.entropy,
+    }

@@ -1,0 +1,52 @@
+"""Brackets the entropy of held-out configurations: S~ <= S <= upper edge, with the likelihood beside them."""
+
+from __future__ import annotations
+
+from thermorbm.records import as_plain
+from thermorbm.runner.store import Product, Reduced, Store
+from thermorbm.runner.task import Note, Progress, Task
+from thermorbm.study.steps.step import (
+    MachinePlace,
+    Rows,
+    StudyStep,
+    annealing_cost,
+    read_dataset,
+    read_machine,
+    split,
+)
+
+OF_LN_Z = ("value", "error", "lower", "upper", "method", "verdict", "guide")
+
+
+def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
+    from thermorbm.model import LogPartition
+    from thermorbm.reading.entropy import bracket, edges
+
+    machine, held_out = read_machine(store, task.inputs[0]), split(read_dataset(store, task.inputs[1]))[1]
+    stored = store.reduced(task.inputs[2])
+    fields = {key: stored.values[key] for key in OF_LN_Z}
+    ln_z = LogPartition(**fields, betas=stored.arrays.get("betas"))
+    is_ising = task.parameters["hamiltonian"] == "ising"
+    report = lambda stage, done, total: progress(done / total)  # noqa: E731
+    both = edges(machine, held_out, ln_z, task.parameters["seed"], is_ising, report)
+    return Product({"bracket": as_plain(bracket(both, held_out)), "n_sites": held_out.n_sites})
+
+
+def of_machine(place: MachinePlace) -> list[Task]:
+    tasks = []
+    for partition in place.made.get("partition", []):
+        for value, dataset in place.datasets.items():
+            seed = place.derived_seed("bracket", value)
+            parameters = {"seed": seed, "hamiltonian": place.family.hamiltonian}
+            inputs = [place.trained, dataset, partition]
+            tasks.append(STEP.task(place.name_at(value), parameters, inputs, place.labels_at(value)))
+    return tasks
+
+
+def leave(rows: Rows, result: Reduced) -> None:
+    rows.observation(result).update(result.values)
+
+
+STEP = StudyStep(
+    "bracket", version=2, run=run, cost=annealing_cost, leave=leave, of_machine=of_machine, reads_large=True
+)

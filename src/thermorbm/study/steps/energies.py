@@ -1,0 +1,30 @@
+"""Measures the energy at one temperature of the grid for integration over it; keeps no configurations."""
+
+from __future__ import annotations
+
+from thermorbm.records import as_plain
+from thermorbm.runner.store import Product, Reduced, Store
+from thermorbm.runner.task import Note, Progress, Task
+from thermorbm.study.steps.sample import sampled, sampling_cost
+from thermorbm.study.steps.step import Rows, StudyStep
+
+
+def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
+    from thermorbm.reading.configurations import exact_values, thermal_averages
+
+    data = sampled(task.parameters, task.parameters["samples"], progress)
+    assert data.certificate is not None
+    assert data.lattice is not None
+    assert data.temperature is not None
+    values = {"thermal": thermal_averages(data), "exact": exact_values(data.lattice, data.temperature)}
+    return Product({**as_plain(values), "certificate": data.certificate.to_dict()})
+
+
+def leave(rows: Rows, result: Reduced) -> None:
+    """A row of the energies of its family."""
+    p = result.task.parameters
+    place = {"value": p["temperature"], "samples": p["samples"], "seed": p["seed"]}
+    rows.add(result, "energies", {**place, **result.values})
+
+
+STEP = StudyStep("energies", version=1, run=run, cost=sampling_cost, leave=leave)

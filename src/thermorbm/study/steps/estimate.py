@@ -1,0 +1,43 @@
+"""Puts the results of many temperatures together: curves, entropies and critical temperatures.
+
+The parameter `what` says of what: "thermodynamics" of the configurations of a family, "indicators" of the
+machines of one variant and size, "extrapolation" of families on lattices of several sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from thermorbm.runner.store import Product, Reduced, Store
+from thermorbm.runner.task import BASE_MEMORY, LAST, Cost, Note, Progress, Task
+from thermorbm.study.steps.step import Rows, StudyStep
+
+
+def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
+    from thermorbm.study.estimates import indicators, thermodynamics
+    from thermorbm.study.extrapolation import extrapolation
+
+    results = [store.reduced(item) for item in task.inputs]
+    if task.parameters["what"] == "thermodynamics":
+        return thermodynamics(task, results)
+    if task.parameters["what"] == "extrapolation":
+        return Product(extrapolation(task, results))
+    return indicators(task, results)
+
+
+def cost(task: Task, inputs: Sequence[Task]) -> Cost:
+    return Cost(1.0, BASE_MEMORY)
+
+
+def leave(rows: Rows, result: Reduced) -> None:
+    what, labels = result.task.parameters["what"], result.task.labels
+    if what == "extrapolation":
+        rows.extrapolations.append({"name": labels["extrapolation"], **result.values})
+    elif what == "thermodynamics":
+        rows.family(result)["thermodynamics"] = {**result.values, "file": result.file}
+    else:
+        place = {name: labels.get(name) for name in ("group", "role", "union", "n_hidden")}
+        rows.add(result, "indicators", {**place, **result.values, "file": result.file})
+
+
+STEP = StudyStep("estimate", version=4, run=run, cost=cost, leave=leave, sharing=LAST)

@@ -1,0 +1,32 @@
+"""Computes ln Z of a machine, total in nats, with what speaks against it; its rungs as an array."""
+
+from __future__ import annotations
+
+from thermorbm.runner.store import Product, Reduced, Store
+from thermorbm.runner.task import Note, Progress, Task
+from thermorbm.study.steps.step import MachinePlace, Rows, StudyStep, annealing_cost, read_machine
+
+
+def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
+    from thermorbm.reading.entropy import log_partition
+
+    machine = read_machine(store, task.inputs[0])
+    report = lambda stage, done, total: progress(done / total)  # noqa: E731
+    ln_z = log_partition(machine, task.parameters["seed"], progress=report)
+    return Product(ln_z.to_dict(), {} if ln_z.betas is None else {"betas": ln_z.betas})
+
+
+def of_machine(place: MachinePlace) -> list[Task]:
+    if not place.has("bracket"):
+        return []
+    parameters = {"seed": place.derived_seed("partition")}
+    return [STEP.task(place.trained.name, parameters, [place.trained], place.trained.labels)]
+
+
+def leave(rows: Rows, result: Reduced) -> None:
+    rows.of_input(result)["partition"] = dict(result.values)
+
+
+STEP = StudyStep(
+    "partition", version=2, run=run, cost=annealing_cost, leave=leave, of_machine=of_machine, reads_large=True
+)

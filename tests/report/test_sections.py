@@ -1,0 +1,75 @@
+"""Sections on results by hand: what is shown, and what is left out for which reason."""
+
+from dataclasses import replace
+
+import pytest
+from small_results import a_machine, a_view
+
+from thermorbm.records import NotDone
+from thermorbm.report.critical_points import tc_estimates
+from thermorbm.report.run import Missing, need, pair_of, points
+from thermorbm.report.sections.critical import critical_table
+from thermorbm.report.sections.hidden import hidden_at
+from thermorbm.report.sections.supplement import draw_further_quantities
+from thermorbm.report.style import our_style
+from thermorbm.stats import Estimate
+from thermorbm.study.quantities import QUANTITIES
+from thermorbm.study.results import CriticalTemperature, Curve, Indicators, Observation, Target
+
+NAN = float("nan")
+
+
+def test_a_part_that_is_not_done_says_why(tmp_path):
+    hidden = NotDone("its task failed or is not done yet")
+    machine = a_machine(observations=(Observation(2.25, 16, hidden=hidden),))
+    family = a_view(tmp_path, machines=(machine,))
+    with pytest.raises(Missing, match="hidden layers were not looked at: its task failed or is not done yet"):
+        hidden_at(family, 4, 2.25)
+    with pytest.raises(Missing, match="there is no machine with 9 hidden units at 2"):
+        hidden_at(family, 9, 2.25)
+
+
+def test_values_that_are_not_known():
+    assert pair_of(Estimate(1.0, NAN)) == (1.0, 0.0)
+    assert pair_of(Estimate(NAN, 1.0)) is None
+    assert pair_of(NotDone("no")) is None
+    assert points(Curve((1.0, 2.0), (NAN, 3.0), (0.1, NAN))) == [(2.0, 3.0, 0.0)]
+    assert need(0.0, "zero is a value") == 0.0
+
+
+def test_labels_of_indicators_come_from_the_registry(tmp_path):
+    def row(name, feature, **more):
+        target = Target(2.3, 0.01, "kaufman")
+        return CriticalTemperature(
+            name, feature, "heat_capacity", Estimate(2.25, 0.01), target=target, **more
+        )
+
+    machine = {"variant": "main", "role": "main", "n_hidden": 4}
+    rows = (
+        row("entropy_per_spin", "heat_peak"),
+        row("correlation_r2", "peak", **machine),
+        row("visible_energy_variance_per_spin", "peak", **machine, problem="at an <end>"),
+        row("of_another_version", "peak", **machine, is_shown=False),
+    )
+    family = a_view(tmp_path, critical_temperatures=rows)
+    assert len(tc_estimates(family)) == 4
+    first, second, third = critical_table(family).rows
+    assert first[:2] == ["<i>T</i> d<i>S</i>/d<i>T</i>", "2.250(10)"]
+    assert second[0].startswith("inverse filters, <i>r</i>\u00a0=\u00a02 <small>")
+    assert third[1] == "none <small>(at an &lt;end&gt;)</small>"
+    assert third[3:] == ["–", "–"]
+
+
+def test_a_quantity_with_a_measure_of_its_own_has_a_figure(tmp_path, monkeypatch):
+    """It needs an entry in the registry and nothing in the report."""
+    new = replace(QUANTITIES["sign_rule"], name="roughness", tex="$R$", measure=lambda *_: None)
+    curve = Curve((2.0, 2.25, 2.5), (1.0, 2.0, 1.5), (0.1, 0.1, 0.1))
+    item = Indicators("main", "main", False, 4, {"roughness": curve})
+    family = a_view(tmp_path, machines=(a_machine(),), indicators=(item,))
+    assert draw_further_quantities(family) == []
+    monkeypatch.setitem(QUANTITIES, "roughness", new)
+    with our_style():
+        (chart,) = draw_further_quantities(family)
+    (panel,) = chart.panels
+    assert panel.y_label.html == "<i>R</i>"
+    assert panel.series[0].y.tolist() == [1.0, 2.0, 1.5]

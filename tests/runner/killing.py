@@ -1,0 +1,62 @@
+"""Runs a study in forked processes that are killed at random moments, then to its end; a script of test_kill.
+
+    python killing.py STUDY.toml DIRECTORY N_KILLS
+
+The tasks are done in the forked process itself: with nothing to import or to compile there is time for many
+kills. Writes DIRECTORY/whole, which nobody disturbed, and DIRECTORY/broken-0, -1 ... which were.
+"""
+
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+from own_process import OwnProcess, Silent
+
+from thermorbm.reading import entropy, generation, machine  # noqa: F401
+from thermorbm.runner import run as runner
+from thermorbm.study import estimates, extrapolation  # noqa: F401
+from thermorbm.study.run import run_study
+
+
+def run(study, out):
+    summary = run_study(study, out, Silent(), n_workers=1)
+    assert summary.is_complete, summary.outcome.failed
+
+
+def run_until(study, out, seconds):
+    """Whether it was killed before its end."""
+    child = os.fork()
+    if child == 0:
+        try:
+            run(study, out)
+            os._exit(0)
+        except BaseException as error:
+            sys.stderr.write(f"{error!r}\n")
+            os._exit(1)
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
+    return os.WIFSIGNALED(status)
+
+
+def main(study, place, n_kills):
+    runner._local_workers = lambda n_workers: lambda directory, costs: OwnProcess(directory)
+    run(study, place / "warm")  # compiles and loads
+    began = time.monotonic()
+    run(study, place / "whole")
+    length, draw = time.monotonic() - began, random.Random(4)
+    killed, number = 0, 0
+    while killed < n_kills:
+        if run_until(study, place / f"broken-{number}", draw.uniform(0, length / 6)):
+            killed += 1
+        else:  # it came to its end: begin another one
+            number += 1
+    run(study, place / f"broken-{number}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))

@@ -1,0 +1,86 @@
+"""Real worker processes: answers, death, and silence after the end."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from thermorbm.runner.pool import Pool
+from thermorbm.runner.rundir import open_run, prepare
+from thermorbm.runner.task import Room
+from thermorbm.study.steps import STEPS
+
+BAD = STEPS["sample"].task("bad", {"shape": [2, 2], "temperature": 1.0}, labels={"family": "f"})
+
+
+@pytest.fixture
+def directory(tmp_path):
+    directory = open_run(tmp_path / "run", "paper")
+    prepare(directory, "", [BAD])
+    return directory
+
+
+def wait_for(pool, event, seconds=60):
+    """The first answer of that kind."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for answer in pool.answers(0.1):
+            if answer.message["event"] == event:
+                return answer
+    raise AssertionError(f"no answer {event!r}")
+
+
+def gone(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_a_task_that_raises_is_answered_and_logged(directory):
+    with Pool(directory.path, 1, Room(1 << 40)) as pool:
+        pool.give(BAD)
+        assert pool.n_idle == 0
+        answer = wait_for(pool, "failed")
+        assert answer.task_id == BAD.id
+        assert answer.message["error"] == "KeyError: 'samples'"
+        assert pool.n_idle == 1
+    log = directory.log(BAD.id).read_text()
+    assert "Traceback" in log
+    assert "KeyError" in log
+
+
+HUGE = STEPS["sample"].task("huge",
+    {
+        "shape": [4, 4], "temperature": 5.0, "samples": 1 << 34, "held_out": 2, "method": "metropolis",
+        "sector": "symmetric", "seed": 1,
+    },
+)  # fmt: skip
+
+
+def test_a_task_that_needs_too_much_memory_is_named(directory):
+    with Pool(directory.path, 1, Room(1 << 40), memory=2 << 30) as pool:
+        pool.give(HUGE)
+        answer = wait_for(pool, "failed")
+    assert answer.task_id == HUGE.id
+    assert answer.message["error"] == "it needs more memory than 2.1 GB: use fewer workers or a smaller study"
+
+
+def test_a_killed_worker_is_noticed_and_replaced(directory):
+    with Pool(directory.path, 1, Room(1 << 40)) as pool:
+        first = pool._workers[0].process.pid
+        for _ in pool.answers(30):  # it says that it is ready
+            pass
+        os.kill(first, signal.SIGSTOP)
+        pool.give(BAD)
+        os.kill(first, signal.SIGKILL)
+        answer = wait_for(pool, "died")
+        assert answer.task_id == BAD.id
+        assert answer.message["how"] == "by signal SIGKILL, perhaps because memory ran out"
+        pool.give(BAD)
+        assert wait_for(pool, "failed").task_id == BAD.id
+        second = pool._workers[0].process.pid
+    assert gone(first)
+    assert gone(second)
