@@ -6,8 +6,7 @@ import os
 import h5py
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import thermorbm.spinfiles
 from thermorbm.dataset import Dataset, import_spins

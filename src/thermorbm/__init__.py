@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from thermorbm.model import RBM, SymmetricRBM, load_machine
     from thermorbm.reading.analysis import analyse, bracket_entropy
     from thermorbm.reading.configurations import hold_out
+    from thermorbm.reading.entropy import correlations_learnt
     from thermorbm.reading.users import generate
     from thermorbm.training import Recipe, train
 
@@ -22,6 +23,7 @@ __all__ = [
     "SymmetricRBM",
     "analyse",
     "bracket_entropy",
+    "correlations_learnt",
     "exact",
     "generate",
     "hold_out",
@@ -39,6 +41,7 @@ _HOMES = {
     "SymmetricRBM": "thermorbm.model",
     "analyse": "thermorbm.reading.analysis",
     "bracket_entropy": "thermorbm.reading.analysis",
+    "correlations_learnt": "thermorbm.reading.entropy",
     "generate": "thermorbm.reading.users",
     "hold_out": "thermorbm.reading.configurations",
     "load_machine": "thermorbm.model",

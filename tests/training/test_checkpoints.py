@@ -9,8 +9,7 @@ import pytest
 from thermorbm import RBM, Dataset, Lattice
 from thermorbm.errors import FileError
 from thermorbm.storage import read_hdf5
-from thermorbm.training import loop, train
-from thermorbm.training import trainer as trainer_module
+from thermorbm.training import loop, train, trainer as trainer_module
 from thermorbm.training.units import TorchUnits
 
 pytestmark = pytest.mark.usefixtures("many_records")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from thermorbm import RBM
-from thermorbm.training.monitor import judge, score
+from thermorbm.training.monitor import is_mere_order, judge, score
 
 N_VISIBLE = 1000
 NOISE = 1e-4 * N_VISIBLE
@@ -86,3 +86,28 @@ def test_scores_are_means_over_the_configurations():
     assert scores.pseudo_likelihood_error == pytest.approx(likelihood.std() / np.sqrt(50))
     assert scores.cross_entropy == pytest.approx(machine.cross_entropy(v, seed=3).mean())
     assert scores.visible_energy == pytest.approx(machine.visible_energy(v).mean())
+
+
+def ordered_machine(m=0.9, n_sites=100, n_hidden=4):
+    """Every unit carries a part of the order, and nothing else is known: inputs are 22 in the pattern."""
+    W = np.full((n_hidden, n_sites), np.arctanh(m) / n_hidden)
+    return RBM(W, np.zeros(n_sites), np.zeros(n_hidden))
+
+
+def test_a_machine_that_knows_the_order_alone_is_told():
+    rng = np.random.default_rng(1)
+    v = np.where(rng.random((48, 100)) < 0.95, 1, -1) * rng.choice([-1, 1], (48, 1))
+    strengths = np.full(100, 0.9)
+    assert is_mere_order(ordered_machine(), v.astype(np.int8), strengths)
+    unsaturated = RBM(np.full((4, 100), 0.001), np.zeros(100), np.zeros(4))
+    assert not is_mere_order(unsaturated, v.astype(np.int8), strengths)
+
+
+def test_correlations_are_more_than_mere_order():
+    """Spins in equal pairs: a unit for each pair knows it, and is saturated too."""
+    rng = np.random.default_rng(2)
+    pairs = np.where(rng.random((48, 50)) < 0.95, 1, -1) * rng.choice([-1, 1], (48, 1))
+    v = np.repeat(pairs, 2, axis=1).astype(np.int8)
+    W = np.kron(np.eye(50), [2.0, 2.0])
+    assert not is_mere_order(RBM(W, np.zeros(100), np.zeros(50)), v, np.full(100, 0.9))
+    assert is_mere_order(ordered_machine(), v, np.full(100, 0.9))

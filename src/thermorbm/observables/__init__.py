@@ -33,6 +33,7 @@ from thermorbm.observables.interactions import (
     temperature_estimate,
 )
 from thermorbm.observables.likelihood import cross_entropy, pseudo_entropies, pseudo_likelihood
+from thermorbm.observables.mere_order import mere_order
 from thermorbm.observables.quality import Comparison, Quality, quality
 from thermorbm.observables.visible_energy import VisibleEnergies, visible_energies
 from thermorbm.observables.weights import (
@@ -72,6 +73,7 @@ __all__ = [
     "largest_domains",
     "linear_probability",
     "magnetization_probability",
+    "mere_order",
     "negative_log_likelihood",
     "pair_estimates",
     "permutation_difference",

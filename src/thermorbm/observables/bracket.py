@@ -15,6 +15,7 @@ from thermorbm.model.entropy_bound import MOST_CHAINS
 from thermorbm.model.sandwich import Progress
 from thermorbm.observables.configurations import required_lattice
 from thermorbm.observables.likelihood import pseudo_entropies
+from thermorbm.observables.mere_order import mere_order
 from thermorbm.stats import Estimate, mean_estimate
 
 NO_LOWER_EDGE = "no Hamiltonian is known, and L~ of an imperfect machine lies above S~ and bounds nothing"
@@ -30,12 +31,15 @@ class EntropyBracket:
     it is too small if ln Z is.
     free_energy: F = E - T S with the upper edge as S, in units of J per spin, so a lower bound; None without
     a Hamiltonian. kl_bound: nll - lower, which the relative entropy of data and machine, nll - S, does not
-    exceed. n_samples: held-out configurations.
+    exceed. order: the entropy of mere order (`observables.mere_order`); below_order: order - nll,
+    configuration by configuration. n_samples: held-out configurations.
     """
 
     lower: Estimate | None
     upper: Estimate
     nll: Estimate
+    order: Estimate
+    below_order: Estimate
     kl_bound: Estimate | None
     free_energy: Estimate | None
     n_samples: int
@@ -61,7 +65,9 @@ def entropy_bracket(
     if len(held_out) < 2:
         raise InputError("data", f"{len(held_out)} configuration", "two or more, for an error")
     n, v = held_out.n_sites, held_out.spins()
-    nll = upper = negative_log_likelihood(machine, held_out, log_partition)
+    energies, mere = _visible_energies(machine, held_out), mere_order(held_out)
+    nll = upper = _likelihood(energies, log_partition, n)
+    below_order = _likelihood(energies - mere, log_partition, n)
     if log_partition.method != "exact":
         bound = machine.entropy_upper_bound(
             v,
@@ -78,6 +84,8 @@ def entropy_bracket(
         lower=lower,
         upper=upper,
         nll=nll,
+        order=mean_estimate(mere / n),
+        below_order=Estimate(-below_order.value, below_order.error),
         kl_bound=None
         if lower is None
         else Estimate(nll.value - lower.value, math.hypot(nll.error, lower.error)),
@@ -89,11 +97,12 @@ def entropy_bracket(
 
 def negative_log_likelihood(machine: Machine, held_out: Dataset, log_partition: LogPartition) -> Estimate:
     """<visible energy> + ln Z, nats per spin; its error joins that of the mean and that of ln Z."""
-    energy = mean_estimate(_visible_energies(machine, held_out))
-    n = machine.n_visible
-    return Estimate(
-        (energy.value + log_partition.value) / n, math.hypot(energy.error, log_partition.error) / n
-    )
+    return _likelihood(_visible_energies(machine, held_out), log_partition, machine.n_visible)
+
+
+def _likelihood(energies: NDArray[np.float64], log_partition: LogPartition, n: int) -> Estimate:
+    mean = mean_estimate(energies)
+    return Estimate((mean.value + log_partition.value) / n, math.hypot(mean.error, log_partition.error) / n)
 
 
 def _visible_energies(machine: Machine, data: Dataset) -> NDArray[np.float64]:

@@ -16,12 +16,12 @@ from thermorbm.model import LogPartition, Machine
 from thermorbm.model.random_units import seed_sequence
 from thermorbm.model.units import whole_number
 from thermorbm.observables import EntropyBracket
+from thermorbm.reading.configurations import is_our_ising
 from thermorbm.reading.entropy import edges, log_partition
 from thermorbm.reading.machine import filter_sum_variance, mean_and_variance, scores
 from thermorbm.stats import Estimate
 
 MOST_SAMPLES = 5000
-_OUR_METHODS = ("metropolis", "swendsen-wang", "wolff")
 
 Progress = Callable[[str, int, int], None]
 
@@ -130,7 +130,7 @@ def bracket_entropy(
     chosen = _chosen(machine, data, max_samples, seed)
     partition_seed, bracket_seed = (int(s.generate_state(1)[0]) for s in seed_sequence(seed).spawn(2))
     ln_z = log_partition(machine, partition_seed, width, progress)
-    is_ising = data.provenance.get("method") in _OUR_METHODS
+    is_ising = is_our_ising(data)
     return EntropyReport(ln_z, edges(machine, chosen, ln_z, bracket_seed, is_ising, progress))
 
 

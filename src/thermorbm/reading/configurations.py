@@ -15,6 +15,8 @@ from thermorbm.reading import default_held_out
 from thermorbm.reading.values import ExactValues
 from thermorbm.stats import Estimate, mean_estimate
 
+OUR_METHODS = ("metropolis", "swendsen-wang", "wolff")
+
 
 def hold_out(data: Dataset, n_held_out: int | None = None) -> tuple[Dataset, Dataset | None]:
     """Data to train on and the last n_held_out configurations; by default 10 %, at most 5000. 0: None."""
@@ -23,6 +25,11 @@ def hold_out(data: Dataset, n_held_out: int | None = None) -> tuple[Dataset, Dat
     if n >= len(data):
         raise InputError("n_held_out", n, f"less than the {len(data)} configurations there are")
     return (data[:-n], data[-n:]) if n else (data, None)
+
+
+def is_our_ising(data: Dataset) -> bool:
+    """Whether thermorbm has sampled these configurations, so that their Hamiltonian is known."""
+    return data.provenance.get("method") in OUR_METHODS
 
 
 def averages(data: Dataset) -> dict[str, Estimate]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -11,11 +12,12 @@ from numpy.typing import NDArray
 
 from thermorbm import observables as ob
 from thermorbm.dataset import Dataset
+from thermorbm.errors import InputError
 from thermorbm.model import LogPartition, Machine
 from thermorbm.observables import EntropyBracket
-from thermorbm.reading.configurations import exact_values
-from thermorbm.reading.values import Bracket
-from thermorbm.stats import Estimate
+from thermorbm.reading.configurations import exact_values, is_our_ising
+from thermorbm.reading.values import Bracket, share_learnt
+from thermorbm.stats import Estimate, mean_estimate
 
 EXACT_UNITS = 16  # a layer as small as this is summed over
 # Edges stand three standard errors away on either side: 0.004 leaves about as much error of ln Z as a mean
@@ -89,7 +91,43 @@ def bracket(both: EntropyBracket, held_out: Dataset) -> Bracket:
         free_energy_lower_per_spin=both.free_energy,
         kl_bound_per_spin=both.kl_bound,
         kl_per_spin=_above(both.nll, truth.entropy_per_spin) if truth and is_exact else None,
+        order_entropy_per_spin=both.order,
+        below_order_per_spin=both.below_order,
         lower_problem=both.lower_problem,
+    )
+
+
+def correlations_learnt(
+    machine: Machine, held_out: Dataset, entropy: float | Estimate | None = None, seed: int = 0
+) -> Estimate:
+    """The share of the correlations of configurations that a machine has learnt, with its error.
+
+    (H_order - NLL) / (H_order - S), see `observables.mere_order`: 0 for a machine that knows the order of the
+    data and nothing else, 1 for a perfect one. held_out: configurations that training has not seen. entropy:
+    S per spin in nats; needed where it is not known exactly, that is, for all but our own samples of square
+    lattices.
+    """
+    if entropy is None:
+        entropy = _exact_entropy(held_out)
+    known = entropy if isinstance(entropy, Estimate) else Estimate(float(entropy), 0.0)
+    ln_z = log_partition(machine, seed)
+    energies = np.concatenate([machine.visible_energy(v) for v in held_out.blocks()])
+    mere, n = ob.mere_order(held_out), machine.n_visible
+    below = mean_estimate((mere - energies) / n)
+    below = Estimate(below.value - ln_z.value / n, math.hypot(below.error, ln_z.error / n))
+    share = share_learnt(below, mean_estimate(mere / n), known)
+    if share is None:
+        raise InputError("data", "no correlations", "correlated beyond their common sign")
+    return share
+
+
+def _exact_entropy(data: Dataset) -> float:
+    if is_our_ising(data) and data.lattice is not None and data.temperature is not None:
+        truth = exact_values(data.lattice, data.temperature)
+        if truth is not None and truth.source == "kaufman":
+            return truth.entropy_per_spin
+    raise InputError(
+        "entropy", None, "S per spin in nats", "it is not known exactly for these configurations"
     )
 
 

@@ -16,8 +16,7 @@ from thermorbm.model.random_units import seed_sequence
 from thermorbm.model.units import whole_number
 
 if TYPE_CHECKING:
-    from thermorbm.training.loop import Step as Step
-    from thermorbm.training.loop import TrainingResult
+    from thermorbm.training.loop import Step as Step, TrainingResult
 
 STARTS = ("p_h", "random", "data")
 _SPINS_AT_ONCE = 1 << 20

@@ -6,6 +6,7 @@ and in nats where the name or the docstring says nothing else; an error that is 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -92,7 +93,10 @@ class Interactions:
 
 @dataclass(frozen=True)
 class Bracket:
-    """S~ <= S <= upper edge per spin, from held-out configurations, and the likelihood beside them."""
+    """S~ <= S <= upper edge per spin, from held-out configurations, and the likelihood beside them.
+
+    order_entropy_per_spin: of mere order; below_order_per_spin: how far the likelihood is below it.
+    """
 
     entropy_upper_per_spin: Estimate
     nll_per_spin: Estimate
@@ -101,7 +105,15 @@ class Bracket:
     free_energy_lower_per_spin: Estimate | None = None
     kl_bound_per_spin: Estimate | None = None
     kl_per_spin: Estimate | None = None
+    order_entropy_per_spin: Estimate | None = None
+    below_order_per_spin: Estimate | None = None
     lower_problem: str | None = None
+
+    def learnt(self, entropy: Estimate) -> Estimate | None:
+        """The share of the correlations that the machine has learnt, given S per spin; None if not known."""
+        if self.below_order_per_spin is None or self.order_entropy_per_spin is None:
+            return None
+        return share_learnt(self.below_order_per_spin, self.order_entropy_per_spin, entropy)
 
 
 @dataclass(frozen=True)
@@ -202,3 +214,18 @@ class Quality:
     limit: float
     comparisons: Mapping[str, Comparison]
     starts: Mapping[str, Comparison]
+
+
+def share_learnt(below_order: Estimate, order: Estimate, entropy: Estimate) -> Estimate | None:
+    """(H_order - NLL) / (H_order - S): the share of the correlations that a machine has learnt.
+
+    below_order: H_order - NLL, order: H_order, entropy: S, all per spin. 0 is mere order, 1 is perfect, below
+    0 is worse than mere order. None where H_order - S is not clear of its error, so that there is nothing to
+    learn.
+    """
+    room = order.value - entropy.value
+    error = math.hypot(order.error, entropy.error)
+    if not room > 2 * error:
+        return None
+    share = below_order.value / room
+    return Estimate(share, math.hypot(below_order.error, share * error) / room)

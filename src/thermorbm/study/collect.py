@@ -68,7 +68,7 @@ def collect(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) ->
         "tasks": _tasks(tasks, results, directory),
         "timings": _timings(results),
     }
-    collected = make_results(content)
+    collected = _with_learnt(make_results(content))
     write_results(directory.results, collected)
     (directory.path / "tables").mkdir(exist_ok=True)
     for name, table in _tables(collected).items():
@@ -221,6 +221,25 @@ def summary_row(machine: Machine, entropies: Mapping[float, Estimate]) -> dict[s
         **as_plain(means),
         "partition_verdict": machine.partition.verdict if machine.partition else None,
     }
+
+
+def _with_learnt(results: Results) -> Results:
+    """With the share of correlations that each machine has learnt: it needs S, which comes from the data."""
+    return replace(results, families=tuple(_family_with_learnt(family) for family in results.families))
+
+
+def _family_with_learnt(family: typed.Family) -> typed.Family:
+    entropies = known_entropies(family)
+
+    def share(row: Observation) -> Estimate | None:
+        entropy = entropies.get(row.value)
+        return row.bracket.learnt(entropy) if row.bracket and entropy is not None else None
+
+    machines = [
+        replace(m, observations=tuple(replace(row, correlations_learnt=share(row)) for row in m.observations))
+        for m in family.machines
+    ]
+    return replace(family, machines=tuple(machines))
 
 
 def known_entropies(family: typed.Family) -> dict[float, Estimate]:

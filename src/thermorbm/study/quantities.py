@@ -186,6 +186,10 @@ _ENTRIES = (
         "likelihood.held_out.pseudo_likelihood_per_spin", unit="nats", over_n=True, in_summary=True,
         mark=HEAT_PEAK, target=HEAT_CAPACITY,
     ),
+    Quantity(
+        "correlations_learnt", "correlations learnt", "correlations learnt", Observation,
+        "correlations_learnt", in_summary=True,
+    ),
     Quantity("sign_rule", "sign rule", "sign rule", Observation, "hidden.sign_rule"),
     # The entropy bracket, of dense and of symmetric machines.
     Quantity(

@@ -19,56 +19,22 @@ from typing import Any
 from thermorbm.errors import FileError
 from thermorbm.reading.values import (
     Bracket as Bracket,
-)
-from thermorbm.reading.values import (
     Comparison as Comparison,
-)
-from thermorbm.reading.values import (
     ExactValues as ExactValues,
-)
-from thermorbm.reading.values import (
     Four as Four,
-)
-from thermorbm.reading.values import (
     Generated as Generated,
-)
-from thermorbm.reading.values import (
     Generation as Generation,
-)
-from thermorbm.reading.values import (
     Hidden as Hidden,
-)
-from thermorbm.reading.values import (
     HiddenMagnetization as HiddenMagnetization,
-)
-from thermorbm.reading.values import (
     Interactions as Interactions,
-)
-from thermorbm.reading.values import (
     Likelihood as Likelihood,
-)
-from thermorbm.reading.values import (
     MeanAndVariance as MeanAndVariance,
-)
-from thermorbm.reading.values import (
     Moments as Moments,
-)
-from thermorbm.reading.values import (
     OwnChains as OwnChains,
-)
-from thermorbm.reading.values import (
     Pair as Pair,
-)
-from thermorbm.reading.values import (
     Quality as Quality,
-)
-from thermorbm.reading.values import (
     Scores as Scores,
-)
-from thermorbm.reading.values import (
     VisibleEnergy as VisibleEnergy,
-)
-from thermorbm.reading.values import (
     Weights as Weights,
 )
 from thermorbm.records import BadRecord, NotDone, as_plain, from_plain, other_values
@@ -153,7 +119,9 @@ class Partition:
 class Observation:
     """What a machine says of the configurations at one value. measured: by the name of the quantity.
 
-    file: of histograms, hidden layers and relaxations, relative to the run directory.
+    correlations_learnt: share of the correlations of held-out configurations that the machine has learnt,
+    None where their entropy is not known or they have none. file: of histograms, hidden layers and
+    relaxations, relative to the run directory.
     """
 
     value: float
@@ -166,6 +134,7 @@ class Observation:
     quality: Quality | NotDone = NOT_READ
     bracket: Bracket | NotDone = NOT_READ
     measured: Mapping[str, Estimate] = field(default_factory=dict)
+    correlations_learnt: Estimate | None = None
     file: str | None = None
 
 

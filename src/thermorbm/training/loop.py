@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from thermorbm.dataset import Dataset
@@ -19,9 +20,10 @@ from thermorbm.errors import InputError
 from thermorbm.model import Machine
 from thermorbm.storage import check_target
 from thermorbm.training import checkpoint as checkpoints
-from thermorbm.training.design import choose_design
+from thermorbm.training.design import DenseDesign, choose_design
 from thermorbm.training.devices import choose_device, torch_threads
-from thermorbm.training.monitor import NO_SCORES, History, Verdict, judge, judge_natural, score
+from thermorbm.training.monitor import NO_SCORES, History, Verdict, is_mere_order, judge, judge_natural, score
+from thermorbm.training.order import find_order
 from thermorbm.training.origin import describe
 from thermorbm.training.parallel import choose_trainer
 from thermorbm.training.recipe import Recipe, choose_recipe
@@ -47,7 +49,7 @@ class Step:
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """rbm: the machine. verdict: converged or not, and the drift.
+    """rbm: the machine. verdict: converged or not, or mere order, and the drift.
 
     history: columns by name, one entry per record: update, epoch, distance (sum of learning rates over
     updates), rate, and the fields of Scores for training configurations, and for held-out ones with the
@@ -125,7 +127,7 @@ class _Run:
         self._sets = {"": _some(data, n)} | ({"validation_": _some(validation, n)} if validation else {})
         self._path = None if checkpoint is None else Path(checkpoint)
         self._identity = checkpoints.fingerprint(data, validation, trainer, seed)
-        self._origin = describe(data)
+        self._data, self._seed = data, seed
         self._history: History = {}
         self._good: Arrays = trainer.state()
         if self._path is not None:
@@ -144,7 +146,15 @@ class _Run:
             verdict = self._record()
         if verdict.status == "diverged":
             trainer.restore(self._good)
+        elif self._is_mere_order():
+            verdict = replace(verdict, status="mere order")
         return TrainingResult(trainer.machine(self._provenance(verdict)), self._history, verdict)
+
+    def _is_mere_order(self) -> bool:
+        if not isinstance(self._trainer.design, DenseDesign):
+            return False
+        strengths = find_order(self._data, SeedSequence(self._seed)).strengths[0]
+        return is_mere_order(self._trainer.machine(), self._sets[""], strengths)
 
     def _advance(self, n_updates: int) -> None:
         shown = time.monotonic()
@@ -233,7 +243,7 @@ class _Run:
         history = {name: values.tolist() for name, values in self._history.items()}
         return {
             "training": self._identity,
-            "data": self._origin,
+            "data": describe(self._data),
             "verdict": asdict(verdict),
             "history": history,
             "versions": {name: version(name) for name in ("thermorbm", "torch", "numpy", "numba")},

@@ -16,6 +16,10 @@ TOLERANCE = 2e-3
 # L~ per visible unit beyond which there is no way back; independent fair coins have ln 2.
 HOPELESS = 10.0
 
+# Hidden inputs beyond which tanh is flat, the share of them that makes a machine saturated, and the part of
+# L~ of independent spins that a machine must gain to know more than they do.
+SATURATED, MOSTLY, LEAST_GAIN = 2.0, 0.9, 0.02
+
 History = dict[str, NDArray[np.float64]]
 
 
@@ -45,7 +49,10 @@ def score(machine: Machine, v: NDArray[np.int8], seed: int) -> Scores:
 
 @dataclass(frozen=True)
 class Verdict:
-    """status: "converged", "not converged" or "diverged".
+    """status: "converged", "not converged", "diverged", or "mere order".
+
+    Mere order: the machine knows the order of its data and nothing else, and its hidden units are saturated,
+    so that no more training will change that.
 
     drift: by how much L~ per visible unit is expected to change if training went on for as long again (in
     learning rate times updates), with its standard error; nan while there are too few records.
@@ -112,6 +119,23 @@ def judge_natural(history: Mapping[str, NDArray[np.float64]], n_visible: int) ->
     error = float(np.sqrt(before.var(ddof=1) / len(before) + last.var(ddof=1) / len(last)))
     status = "converged" if abs(drift) + 2 * error < TOLERANCE else "not converged"
     return Verdict(status, drift, error)
+
+
+def is_mere_order(machine: Machine, v: NDArray[np.int8], strengths: NDArray[np.float64]) -> bool:
+    """Whether a machine says no more of configurations than spins that are independent but for their order.
+
+    v: (n, n_visible). strengths: mean of each spin in the pattern of the order, (n_visible,). L~ of
+    independent spins, which know the sign of the pattern from all the others, is compared configuration by
+    configuration.
+    """
+    inputs = machine.hidden_inputs(v.astype(machine.dtype))
+    if np.mean(np.abs(inputs) > SATURATED) < MOSTLY:
+        return False
+    signs = np.where(v @ strengths < 0, -1.0, 1.0)[:, None]
+    independent = -np.log((1 + signs * strengths * v) / 2).sum(axis=1)
+    gain = independent - machine.pseudo_likelihood(v)
+    error = float(gain.std() / np.sqrt(len(gain)))
+    return bool(gain.mean() < LEAST_GAIN * independent.mean() + 2 * error)
 
 
 def _leading_coefficient(terms: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:

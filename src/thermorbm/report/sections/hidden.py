@@ -6,8 +6,15 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
-from thermorbm.report.chart import Chart, control_panel, curve_series, curves_chart, landmarks, near_critical
-from thermorbm.report.chart import outline as histogram_outline
+from thermorbm.report.chart import (
+    Chart,
+    control_panel,
+    curve_series,
+    curves_chart,
+    landmarks,
+    near_critical,
+    outline as histogram_outline,
+)
 from thermorbm.report.images import Picture, draw_layer, layer_strip
 from thermorbm.report.labels import (
     DENSITY,

@@ -130,7 +130,9 @@ def write_about_machines(run: Run) -> list[Markup]:
         Markup(
             "Every machine with its recipe, and whether training converged. <i>L̃</i> and CE (cross entropy) "
             "are those of held-out configurations, visible energies those of training configurations, per "
-            "spin."
+            "spin. Learnt is the share of the correlations, from 0 for spins that are independent but for "
+            "their common order to 1 for a perfect machine; mere order says that a machine knows that order, "
+            "is saturated, and knows no more."
         )
     ]
 
@@ -140,7 +142,7 @@ def machine_table(family: FamilyView) -> PageTable:
     axes = [axis(name).html for name in ("nll_per_spin", MEAN, VARIANCE)]
     columns = [
         "Group", family.run.control_symbol.html, N_HIDDEN.html, "Seed", "Recipe", "Epochs", "Training",
-        "Converged", axis("pseudo_likelihood_per_spin").html, "CE", *axes,
+        "Converged", axis("pseudo_likelihood_per_spin").html, "CE", *axes, "Learnt",
     ]  # fmt: skip
     rows = [_machine_row(machine) for machine in family.results.machines]
     return PageTable(columns, rows, f"{family.name}: {len(rows)} machines")
@@ -164,6 +166,7 @@ def _machine_row(machine: Machine) -> list[Cell]:
         cell(seen.bracket.nll_per_spin if seen and seen.bracket else None),
         cell(energy.mean if energy else None, seen.n_sites if seen else 1),
         cell(energy.variance if energy else None, seen.n_sites if seen else 1),
+        cell(seen.correlations_learnt if seen else None),
     ]
 
 
