@@ -11,13 +11,17 @@ if TYPE_CHECKING:
     from thermorbm.lattice import Lattice
     from thermorbm.machines import generate, hold_out
     from thermorbm.model import RBM, SymmetricRBM, load_machine
+    from thermorbm.series import Series
+    from thermorbm.stats import Estimate
     from thermorbm.training import Recipe, train
 
 __all__ = [
     "RBM",
     "Dataset",
+    "Estimate",
     "Lattice",
     "Recipe",
+    "Series",
     "SymmetricRBM",
     "analyse",
     "bracket_entropy",
@@ -32,9 +36,11 @@ __all__ = [
 # Imported on first use, so that `thermorbm --help` does not wait for the compilers.
 _HOMES = {
     "Dataset": "thermorbm.dataset",
+    "Estimate": "thermorbm.stats",
     "Lattice": "thermorbm.lattice",
     "RBM": "thermorbm.model",
     "Recipe": "thermorbm.training",
+    "Series": "thermorbm.series",
     "SymmetricRBM": "thermorbm.model",
     "analyse": "thermorbm.analysis",
     "bracket_entropy": "thermorbm.analysis",

@@ -3,6 +3,7 @@
 from thermorbm.estimators.critical import CriticalPoint, heat_peak, peak, steepest
 from thermorbm.estimators.derivative import heat_curve, smooth_curve
 from thermorbm.estimators.extrapolation import InfiniteLattice, extrapolate
+from thermorbm.estimators.histograms import Measurements, histograms
 from thermorbm.estimators.integration import (
     ColdEnd,
     HotEnd,
@@ -13,6 +14,8 @@ from thermorbm.estimators.integration import (
     integration_grid,
     ordered_ground_state,
 )
+from thermorbm.estimators.reweighted_peak import reweighted_peak
+from thermorbm.estimators.reweighting import GroundStates, KnownEntropy, Reweighting, ThermalCurves
 from thermorbm.estimators.seeds import mean_over_seeds
 from thermorbm.estimators.smoothing import FittedCurve
 from thermorbm.estimators.targets import FiniteSizeTarget, exact_peak, sampled_peak
@@ -29,16 +32,22 @@ __all__ = [
     "EnergyAverages",
     "FiniteSizeTarget",
     "FittedCurve",
+    "GroundStates",
     "HotEnd",
     "InfiniteLattice",
     "IntegratedEntropy",
+    "KnownEntropy",
     "MagneticAverages",
+    "Measurements",
+    "Reweighting",
+    "ThermalCurves",
     "energy_averages",
     "exact_hot_end",
     "exact_peak",
     "extrapolate",
     "heat_curve",
     "heat_peak",
+    "histograms",
     "infinite_temperature",
     "integrate_entropy",
     "integration_grid",
@@ -46,6 +55,7 @@ __all__ = [
     "mean_over_seeds",
     "ordered_ground_state",
     "peak",
+    "reweighted_peak",
     "sampled_peak",
     "smooth_curve",
     "steepest",

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from thermorbm.estimators.smoothing import (
     ONE_SIGMA,
+    TWO_SIGMA,
     CurveDraws,
     FittedCurve,
     Points,
@@ -40,6 +41,8 @@ class CriticalPoint:
     at_edge: the maximum is as likely at an end of the grid, so that the grid must be extended; temperature
     is then that of the end, or between. resolved: at least two points lie in the upper half of the peak.
     indicator: the curve whose maximum was sought. fit: the smooth curve through the points themselves.
+    lower_95 to upper_95: the central 95 %. determined: whether there is a peak to speak of; note: what is
+    to be said beside the numbers, such as a second peak.
     """
 
     temperature: Estimate
@@ -49,6 +52,26 @@ class CriticalPoint:
     resolved: bool
     indicator: FittedCurve
     fit: FittedCurve
+    lower_95: float = np.nan
+    upper_95: float = np.nan
+    determined: bool = True
+    note: str = ""
+
+    @property
+    def value(self) -> float:
+        return self.temperature.value
+
+    @property
+    def error(self) -> float:
+        return self.temperature.error
+
+    def __str__(self) -> str:
+        """2.2817(10) where the peak is resolved, 2.125-2.375 (95 %) where it is not, or 'not determined'."""
+        if not self.determined:
+            return "not determined"
+        if self.resolved:
+            return str(self.temperature)
+        return f"{self.lower_95:.4g}-{self.upper_95:.4g}"
 
 
 def peak(
@@ -85,9 +108,10 @@ def _locate(
     if not resolved:
         draws = draw_curves(points, _ROUGH, n_draws, seed)
     indicator = indicator_of(draws)
-    maxima = _maxima(draws.temperatures, indicator)
-    low, middle, high = (float(x) for x in np.quantile(maxima, ONE_SIGMA))
-    ends = (maxima == draws.temperatures[0]) | (maxima == draws.temperatures[-1])
+    tops = maxima(draws.temperatures, indicator)
+    low, middle, high = (float(x) for x in np.quantile(tops, ONE_SIGMA))
+    lowest, _, highest = (float(x) for x in np.quantile(tops, TWO_SIGMA))
+    ends = (tops == draws.temperatures[0]) | (tops == draws.temperatures[-1])
     return CriticalPoint(
         Estimate(middle, (high - low) / 2),
         low,
@@ -96,6 +120,8 @@ def _locate(
         resolved,
         fitted_curve(draws.temperatures, indicator),
         fitted_curve(draws.temperatures, draws.values),
+        lowest,
+        highest,
     )
 
 
@@ -129,6 +155,8 @@ def _around_lone_point(points: Points, found: CriticalPoint) -> CriticalPoint:
         upper=high,
         at_edge=False,
         resolved=False,
+        lower_95=float(left),
+        upper_95=float(right),
     )
 
 
@@ -143,7 +171,7 @@ def _points_in_upper_half(points: Points, draws: CurveDraws, indicator: Array) -
     return int(within.sum())
 
 
-def _maxima(temperatures: Array, curves: Array) -> Array:
+def maxima(temperatures: Array, curves: Array) -> Array:
     """Temperature of each curve's maximum, by a parabola through three points. curves: (n, m) -> (n,)."""
     top = np.argmax(curves, axis=1)
     inner = np.clip(top, 1, len(temperatures) - 2)

@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 
 FEWEST_POINTS = 6
 ONE_SIGMA = (0.15865525393145707, 0.5, 0.8413447460685429)  # quantiles at -1, 0 and 1 standard errors
+TWO_SIGMA = (0.025, 0.5, 0.975)  # the central 95 %
 _WIDTHS = (0.3, 1.0, 3.0)  # w, in spacings of the points around T0
 _CENTRES_PER_WIDTH = 1.5
 _NOISE_FACTORS = np.array([1.0, 1.5, 2.2, 3.5, 6.0, 12.0, 30.0, 100.0])
