@@ -16,6 +16,7 @@ from thermorbm.estimators.integration import (
 )
 from thermorbm.estimators.reweighted_peak import reweighted_peak
 from thermorbm.estimators.reweighting import GroundStates, KnownEntropy, Reweighting, ThermalCurves
+from thermorbm.estimators.scaling import BinderCrossing, ScalingFit, binder_crossing, scaling_fit
 from thermorbm.estimators.seeds import mean_over_seeds
 from thermorbm.estimators.smoothing import FittedCurve
 from thermorbm.estimators.targets import FiniteSizeTarget, exact_peak, sampled_peak
@@ -27,6 +28,7 @@ from thermorbm.estimators.thermal import (
 )
 
 __all__ = [
+    "BinderCrossing",
     "ColdEnd",
     "CriticalPoint",
     "EnergyAverages",
@@ -40,7 +42,9 @@ __all__ = [
     "MagneticAverages",
     "Measurements",
     "Reweighting",
+    "ScalingFit",
     "ThermalCurves",
+    "binder_crossing",
     "energy_averages",
     "exact_hot_end",
     "exact_peak",
@@ -57,6 +61,7 @@ __all__ = [
     "peak",
     "reweighted_peak",
     "sampled_peak",
+    "scaling_fit",
     "smooth_curve",
     "steepest",
 ]

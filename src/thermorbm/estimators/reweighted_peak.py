@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thermorbm.errors import unknown_name
-from thermorbm.estimators.critical import CriticalPoint, maxima, peak, steepest
+from thermorbm.estimators.critical import CriticalPoint, describe, maxima, other_peaks, peak, steepest
 from thermorbm.estimators.reweighting import Reweighting, ThermalCurves
 from thermorbm.estimators.smoothing import ONE_SIGMA, TWO_SIGMA, FittedCurve
 from thermorbm.stats import Estimate, Estimates
@@ -92,18 +92,19 @@ def _point(
     low, _, high = (float(x) for x in np.quantile(draws, ONE_SIGMA))
     lowest, _, highest = (float(x) for x in np.quantile(draws, TWO_SIGMA))
     estimates: Estimates = getattr(curves, name)
+    curve = FittedCurve(scan, rows[0], rows[1:].std(axis=0))
     return CriticalPoint(
         Estimate(float(found[0]), float(draws.std(ddof=1))),
         low,
         high,
         at_edge,
         True,
-        FittedCurve(scan, rows[0], rows[1:].std(axis=0)),
+        curve,
         FittedCurve(scan, estimates.values, estimates.errors),
         lowest,
         highest,
         determined=not at_edge,
-        note="the largest value lies at an end of the temperatures" if at_edge else "",
+        note=describe(at_edge, False, other_peaks(curve)),
     )
 
 

@@ -94,7 +94,8 @@ class Reweighting:
         parts = [part for part in _overlapping(ordered) if np.isfinite(part[0].temperature)]
         seeds = np.random.SeedSequence(seed).spawn(len(parts))
         self.groups = [_Group(part, n_draws, child) for part, child in zip(parts, seeds, strict=True)]
-        self.n_sites, self._ground, self._known = n_sites, ground, known
+        self.n_sites, self.n_draws = n_sites, n_draws
+        self._ground, self._known = ground, known
 
     @property
     def gaps(self) -> list[tuple[float, float]]:
