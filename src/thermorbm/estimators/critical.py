@@ -37,7 +37,7 @@ _OF_PEAKS, _OF_SLOPES = 3, 4  # order of the derivative that is white noise: a s
 _LONE = 3.0  # times the noise by which a lone point is above its neighbours
 # What smooth curves miss, in spacings of the points: added in quadrature to half of the 68 % and of the 95 %.
 _RESOLVED = {"X": (0.03, 0.08), "ln X": (0.02, 0.06), "slope": (0.0, 0.0)}
-_UNRESOLVED = {"X": (0.15, 0.20), "ln X": (0.03, 0.08), "slope": (0.03, 0.08)}
+_UNRESOLVED = {"X": (0.17, 0.25), "ln X": (0.045, 0.14), "slope": (0.03, 0.08)}
 # Slopes of the curves scatter more than they are off: their maxima count by this part of their distance.
 _SHARE = {"X": 1.0, "ln X": 1.0, "slope": 0.75}
 _USELESS = 0.5  # of the grid's range: an interval (95 %) that is wider determines nothing

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thermorbm.model.annealing import Anneal, Tick, anneal, effective_number, population, relax
-from thermorbm.model.bennett import Crossing, crossing
+from thermorbm.model.bennett import Crossing, bennett, crossing
 from thermorbm.model.energy import visible_energy
 from thermorbm.model.path import Path
 from thermorbm.model.random_units import generator_state
@@ -89,6 +89,20 @@ class Sandwich:
     @property
     def ess(self) -> float:
         return effective_number(self.forward.log_weights)
+
+    @property
+    def worth(self) -> float:
+        """How many equally weighted chains the forward or the reverse ones are worth, the fewer of both."""
+        return min(effective_number(run.log_weights) for run in (self.forward, self.reverse))
+
+    @property
+    def halves(self) -> float:
+        """Difference of Bennett's values from the odd and from the even chains, in standard errors."""
+        odd, even = (
+            bennett(self.forward.log_weights[k::2], self.reverse.log_weights[k::2]) for k in range(2)
+        )
+        error = float(np.hypot(odd.error, even.error))
+        return (odd.value - even.value) / error if error else 0.0
 
     @property
     def agrees(self) -> bool:
