@@ -1,12 +1,12 @@
-"""Whether the verdict on ln Z and its error can be trusted: 200 machines whose ln Z is known exactly.
+"""Whether the verdict on ln Z and its error can be trusted: machines whose ln Z is known exactly.
 
-    OMP_NUM_THREADS=1 python -m benchmarks.log_partition [--machines 40] [--seed 1]
+    OMP_NUM_THREADS=1 python -m benchmarks.log_partition [--machines 34] [--seed 1]
 
-Five kinds, --machines of each: random weights and biases; ordered, the machines that are the Ising model at
-T = 1.2 to 2.1; near T_c, the same at T = 2.15 to 2.6; in a field, ordered machines whose hidden biases prefer
-one of two modes; frustrated, random patterns and bonds of both signs. Layers of few units are summed exactly,
-and the Ising machines have Kaufman's ln Z. 64 chains and at most 32, 128 or 512 rungs, in turn, so that
-annealing fails now and then.
+Six kinds, --machines of each: random weights and biases; ordered, the machines that are the Ising model at
+T = 1.2 to 2.1; near T_c, the same at T = 2.15 to 2.6; in a field, ordered machines whose visible biases
+prefer one mode and hidden biases the other; first order, with a mode that annealing finds late; frustrated,
+random patterns and bonds of both signs. Layers of few units are summed exactly, and the Ising machines have
+Kaufman's ln Z. 64 chains and at most 32, 128 or 512 rungs, in turn, so that annealing fails now and then.
 """
 
 import argparse
@@ -26,7 +26,7 @@ Machine = tuple[RBM, float]
 
 def random_machine(rng: np.random.Generator) -> Machine:
     n_hidden, n_visible = int(rng.integers(8, 15)), int(rng.integers(40, 101))
-    scale = rng.uniform(1, 5) / math.sqrt(n_visible)
+    scale = rng.uniform(1, 9) / math.sqrt(n_visible)
     W = scale * rng.standard_normal((n_hidden, n_visible))
     return summed(W, 0.3 * rng.standard_normal(n_visible), 0.3 * rng.standard_normal(n_hidden))
 
@@ -42,19 +42,32 @@ def ising_machine(low: float, high: float) -> Callable[[np.random.Generator], Ma
 
 
 def field_machine(rng: np.random.Generator) -> Machine:
-    """Every hidden unit sees all spins; hidden biases make one mode heavier than the other."""
-    n_hidden, n_visible = int(rng.integers(6, 13)), int(rng.integers(60, 201))
-    strength = rng.uniform(1.0, 2.5) / math.sqrt(n_hidden * n_visible)
+    """Every hidden unit sees all spins; visible biases prefer one mode, hidden biases the other one."""
+    n_hidden, n_visible = int(rng.integers(6, 13)), int(rng.integers(60, 401))
+    strength = rng.uniform(1.0, 3.0) / math.sqrt(n_hidden * n_visible)
     W = strength * (1 + 0.3 * rng.standard_normal((n_hidden, n_visible)))
-    c = rng.uniform(0, 1.5) * np.ones(n_hidden) + 0.2 * rng.standard_normal(n_hidden)
-    return summed(W, 0.05 * rng.standard_normal(n_visible), c)
+    b = -rng.uniform(0, 0.4) + 0.05 * rng.standard_normal(n_visible)
+    c = rng.uniform(0, 4.0) + 0.2 * rng.standard_normal(n_hidden)
+    return summed(W, b, c)
+
+
+def first_order_machine(rng: np.random.Generator) -> Machine:
+    """Two hidden units whose fields on a random pattern cancel, until a share of the spins lie along it.
+
+    A mode that annealing meets late, by a first-order transition, and finds with a few chains or with none.
+    """
+    n_visible, strength = int(rng.integers(40, 121)), rng.uniform(0.6, 1.2)
+    threshold = rng.uniform(0.15, 0.4) * n_visible * strength
+    pattern = strength * rng.choice([-1.0, 1.0], size=n_visible)
+    W = np.vstack([pattern, pattern, 0.1 * rng.standard_normal((6, n_visible))])
+    return summed(W, 0.05 * rng.standard_normal(n_visible), np.array([-threshold, threshold] + [0.0] * 6))
 
 
 def frustrated_machine(rng: np.random.Generator) -> Machine:
     """Random patterns of which each hidden unit holds one, or bonds of both signs on a 4 x 4 lattice."""
     if rng.random() < 0.5:
         n_hidden, n_visible = int(rng.integers(8, 15)), int(rng.integers(40, 101))
-        W = rng.uniform(1.5, 6) / math.sqrt(n_visible) * rng.choice([-1.0, 1.0], size=(n_hidden, n_visible))
+        W = rng.uniform(2, 12) / math.sqrt(n_visible) * rng.choice([-1.0, 1.0], size=(n_hidden, n_visible))
         return summed(W, np.zeros(n_visible), np.zeros(n_hidden))
     machine = ising_rbm(Lattice((4, 4)), float(rng.uniform(0.4, 1.5)))
     W = np.array(machine.W, dtype=np.float64)
@@ -74,6 +87,7 @@ KINDS: dict[str, Callable[[np.random.Generator], Machine]] = {
     "ordered": ising_machine(1.2, 2.1),
     "near T_c": ising_machine(2.15, 2.6),
     "in a field": field_machine,
+    "first order": first_order_machine,
     "frustrated": frustrated_machine,
 }
 
@@ -90,13 +104,13 @@ def estimates(kind: str, n: int, seed: int) -> list[tuple[LogPartition, float]]:
 
 def row(kind: str, results: list[tuple[LogPartition, float]]) -> str:
     z = np.array([(e.value - truth) / e.error for e, truth in results])
-    ok = np.array([e.is_ok for e, _ in results])
-    held = np.abs(z[ok]) < 1.96
+    ok = np.array([e.is_trusted for e, _ in results])
     far = np.abs(z) > FAR
     cells = [
         f"{len(z)}",
+        f"{sum(e.is_ok for e, _ in results)}",
         f"{ok.sum()}",
-        f"{held.mean():.2f}" if ok.any() else "-",
+        f"{np.mean(np.abs(z[ok]) < 1.96):.2f}" if ok.any() else "-",
         f"{np.sqrt(np.mean(z[ok] ** 2)):.2f}" if ok.any() else "-",
         f"{far.sum()}",
         f"{(far & ~ok).sum()}",
@@ -106,13 +120,11 @@ def row(kind: str, results: list[tuple[LogPartition, float]]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--machines", type=int, default=40)
+    parser.add_argument("--machines", type=int, default=34)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    print(
-        "| kind | number | ok | 95 % hold where ok | rms z where ok | off by > 4 errors | of these not ok |"
-    )
-    print("|---|---|---|---|---|---|---|")
+    print("| kind | number | ok | ok or wide | 95 % hold of these | rms z | off > 4 errors | and doubted |")
+    print("|---|---|---|---|---|---|---|---|")
     everything = []
     for kind in KINDS:
         results = estimates(kind, options.machines, options.seed)

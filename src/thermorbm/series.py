@@ -114,7 +114,8 @@ def measure(data: Dataset) -> Measurements:
         raise InputError("dataset", data, "one whose temperature is known")
     hamiltonian = _hamiltonian(data)
     energies = np.concatenate([hamiltonian.energy(block) for block in data.blocks()])
-    magnetizations = np.concatenate([block.mean(axis=1, dtype=np.float64) for block in data.blocks()])
+    n_up = np.bitwise_count(data.packed).sum(axis=1, dtype=np.int64)  # a set bit is a spin up
+    magnetizations = (2 * n_up - data.n_sites) / data.n_sites
     return Measurements(data.temperature, energies, magnetizations)
 
 
