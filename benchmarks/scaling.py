@@ -17,29 +17,29 @@ from thermorbm.estimators import Reweighting, ScalingFit, scaling_fit
 from thermorbm.exact import TC_2D, TC_3D
 from thermorbm.series import measure
 
-OFFSETS = np.array([-1, -1 / 3, 1 / 3, 1])
+OFFSETS = np.array([-1, -0.33, 0.33, 1])
 SIDES = {
     "2d": {8: 20_000, 16: 20_000, 32: 20_000, 64: 10_000, 128: 4_000},
     "3d": {6: 20_000, 8: 20_000, 10: 20_000, 12: 20_000, 16: 20_000, 20: 10_000},
 }
-DIMENSION, T_C, WINDOW = {"2d": 2, "3d": 3}, {"2d": TC_2D, "3d": TC_3D}, {"2d": 0.5, "3d": 0.4}
-NU, OMEGA = {"2d": 1.0, "3d": 0.629971}, {"2d": 1.75, "3d": 0.83}
+DIMENSION, NEAR, WINDOW = {"2d": 2, "3d": 3}, {"2d": 2.2692, "3d": 4.5115}, {"2d": 0.5, "3d": 0.4}
+INVERSE_NU, OMEGA, SEED = {"2d": 1.0, "3d": 1.587}, {"2d": 1.75, "3d": 0.83}, {"2d": 1, "3d": 2}
 # T_c, nu, U4 at T_c, gamma/nu and beta/nu: exact in 2d; K_c and the conformal bootstrap, Blöte's U4 in 3d
 KNOWN = {"2d": (TC_2D, 1.0, 0.61069, 1.75, 0.125), "3d": (TC_3D, 0.629971, 0.46548, 1.963702, 0.518149)}
 
 
-def lattices(name: str, samples: float, seed: int = 1) -> dict[int, Reweighting]:
+def lattices(name: str, samples: float) -> dict[int, Reweighting]:
     """Samples of every side, reduced to energies and magnetisations."""
     found = {}
     for side, n in SIDES[name].items():
-        temperatures = T_C[name] * (1 + OFFSETS * WINDOW[name] * side ** (-1 / NU[name]))
+        temperatures = NEAR[name] * (1 + OFFSETS * WINDOW[name] / side ** INVERSE_NU[name])
         lattice = Lattice((side,) * DIMENSION[name])
         n_samples = max(100, round(samples * n))
-        parts = [
-            measure(sample(lattice, float(t), n_samples, seed=1000 * seed + k, threads=1))
+        data = [
+            sample(lattice, float(t), n_samples, seed=SEED[name] + 1000 * k, threads=1)
             for k, t in enumerate(temperatures)
         ]
-        found[side] = Reweighting(parts, lattice.n_sites, n_draws=100)
+        found[side] = Reweighting([measure(each) for each in data], lattice.n_sites, n_draws=100)
     return found
 
 

@@ -67,3 +67,9 @@ def test_few_families_widen_the_error():
     assert made(forward, reverse, families=8).error == pytest.approx(
         made(forward, reverse).error * math.sqrt((1 + 64 / 8) / 2)
     )
+
+
+def test_two_chains_are_too_few_for_any_trust():
+    found = field_machine().log_partition("ais", seed=1, n_chains=2, n_rungs=4)
+    assert found.halves == 0
+    assert not found.is_trusted

@@ -23,6 +23,7 @@ PADDING = 3.0  # standard errors by which the edges stand back from the bounds
 LEAST_OVERLAP = 5.0  # chains
 LEAST_WORTH = 5.0  # chains of equal weight; fewer say nothing of their own error
 _CLEARLY, _LEAST_HIDDEN = 5.0, 0.1  # standard errors and nats by which another mode is heavier
+_FEWEST_HALVED = 8  # chains
 _DOUBT = 16.0  # chi-squared of three signs of trouble, which chance exceeds once in a thousand
 _RELAXATION = 0.5  # Gibbs steps per rung
 
@@ -107,7 +108,12 @@ class Sandwich:
 
     @property
     def halves(self) -> float:
-        """Difference of Bennett's values from the odd and from the even chains, in standard errors."""
+        """Difference of Bennett's values from the odd and from the even chains, in standard errors.
+
+        0 where there are too few chains for an error of either half.
+        """
+        if self.n_chains < _FEWEST_HALVED:
+            return 0.0
         odd, even = (
             bennett(self.forward.log_weights[k::2], self.reverse.log_weights[k::2]) for k in range(2)
         )
