@@ -13,13 +13,17 @@ if TYPE_CHECKING:
     from thermorbm.reading.configurations import hold_out
     from thermorbm.reading.entropy import correlations_learnt
     from thermorbm.reading.users import generate
+    from thermorbm.series import Series
+    from thermorbm.stats import Estimate
     from thermorbm.training import Recipe, train
 
 __all__ = [
     "RBM",
     "Dataset",
+    "Estimate",
     "Lattice",
     "Recipe",
+    "Series",
     "SymmetricRBM",
     "analyse",
     "bracket_entropy",
@@ -35,9 +39,11 @@ __all__ = [
 # Imported on first use, so that `thermorbm --help` does not wait for the compilers.
 _HOMES = {
     "Dataset": "thermorbm.dataset",
+    "Estimate": "thermorbm.stats",
     "Lattice": "thermorbm.lattice",
     "RBM": "thermorbm.model",
     "Recipe": "thermorbm.training",
+    "Series": "thermorbm.series",
     "SymmetricRBM": "thermorbm.model",
     "analyse": "thermorbm.reading.analysis",
     "bracket_entropy": "thermorbm.reading.analysis",

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
 from oracles.synthetic_curves import KINDS, PAPER, synthetic_curve
 from thermorbm import estimators
@@ -126,3 +127,51 @@ def test_same_seed_same_answer():
     curve = synthetic_curve("peak", 1)
     arrays = (curve.temperatures, curve.values, curve.errors)
     assert estimators.peak(*arrays, seed=3).temperature == estimators.peak(*arrays, seed=3).temperature
+
+
+def test_two_peaks_are_told():
+    """T dL~/dT of a machine of `desk` had two, with a dip to 0.8 of their height between them."""
+    t = np.arange(1.5, 3.01, 0.05)
+    two = np.exp(-(((t - 2.1) / 0.12) ** 2)) + 1.1 * np.exp(-(((t - 2.5) / 0.12) ** 2))
+    point = estimators.peak(t, two, np.full(len(t), 0.01))
+    assert "another at 2.1" in point.note
+    assert abs(point.value - 2.5) < 0.02
+    one = np.exp(-(((t - 2.3) / 0.2) ** 2))
+    assert estimators.peak(t, one, np.full(len(t), 0.01)).note == ""
+
+
+def test_what_determines_nothing_says_so():
+    rng = np.random.default_rng(9)
+    t = np.arange(1.0, 4.01, 0.25)
+    noise = 0.05 * rng.standard_normal(len(t))
+    flat = estimators.peak(t, 1 + 0.01 * np.sin(t) + noise, np.full(len(t), 0.05))
+    assert not flat.determined
+    assert str(flat) == "not determined"
+    assert flat.note
+    edge = estimators.peak(t, t**2, np.full(len(t), 0.05))
+    assert str(edge) == "not determined"
+
+
+def test_an_unresolved_peak_is_printed_as_an_interval():
+    values = 1 / (1 + ((PAPER - 2.3) / 0.05) ** 2)
+    point = estimators.peak(PAPER, values, np.full(len(PAPER), 0.01))
+    assert point.lower_95 <= point.lower <= point.value <= point.upper <= point.upper_95
+    assert str(point) == f"{point.lower_95:.4g}-{point.upper_95:.4g}"
+
+
+@pytest.mark.parametrize("side", [16, 64])
+def test_intervals_hold_on_kaufmans_curves(side):
+    """A small part of `benchmarks.coverage`: c_V on the fine grid, moved at random; errors of 0.6 to 5 %."""
+    dense = np.linspace(1.9, 2.7, 801)
+    curve = CubicSpline(dense, kaufman(side, dense).heat_capacity)
+    target = dense[np.argmax(curve(dense))]
+    rng = np.random.default_rng(side)
+    n, inside, inside_95 = 40, 0, 0
+    for k in range(n):
+        t = np.linspace(2.04, 2.5, 11) + 0.046 * (rng.random() - 0.5)
+        errors = 10 ** rng.uniform(-2.2, -1.3) * curve(t)
+        point = estimators.peak(t, curve(t) + errors * rng.standard_normal(11), errors, n_draws=200, seed=k)
+        inside += point.lower <= target <= point.upper
+        inside_95 += point.lower_95 <= target <= point.upper_95
+    assert 0.60 - 3 * np.sqrt(0.68 * 0.32 / n) <= inside / n
+    assert 0.90 - 3 * np.sqrt(0.95 * 0.05 / n) <= inside_95 / n

@@ -25,6 +25,18 @@ def test_the_largest_of_three_errors():
     assert errors == pytest.approx([1.0, around, 2.5])
 
 
+def test_errors_of_shared_data_do_not_average_out():
+    """Three trainings, each 0.3 off by itself, scored on the same configurations, whose error is 0.4."""
+    rng = np.random.default_rng(5)
+    n = 4000
+    data, training = 0.4 * rng.standard_normal((n, 1)), 0.3 * rng.standard_normal((n, 3))
+    means, errors = mean_over_seeds(data + training, np.full((n, 3), 0.4), shared=True)
+    assert np.std(means) == pytest.approx(np.hypot(0.4, 0.3 / np.sqrt(3)), rel=0.05)
+    assert np.sqrt(np.mean(errors**2)) == pytest.approx(np.std(means), rel=0.1)
+    alone = mean_over_seeds([[1.0]], [[0.4]], shared=True)[1]
+    assert alone.tolist() == [0.4]
+
+
 def test_seeds_that_are_missing_somewhere():
     _, errors = mean_over_seeds([[0.0, 2.0], [1.0]], [[0.1, 0.1], [0.3]])
     assert errors == pytest.approx([1.0, 0.3])

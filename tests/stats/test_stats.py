@@ -121,3 +121,20 @@ def test_z_score_of_a_certain_value():
 def test_too_little_data_is_refused(call):
     with pytest.raises(InputError):
         call()
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (0.35297, 0.0069, "0.3530(69)"),
+        (2.28173, 0.00098, "2.28173(98)"),
+        (2.3, 0.0996, "2.30(10)"),
+        (2.31, 0.68, "2.31(68)"),
+        (12.34, 1.26, "12.3(1.3)"),
+        (1234.5, 67.8, "1234(68)"),
+        (0.5, 0.0, "0.5"),
+        (0.5, np.nan, "0.5(nan)"),
+    ],
+)
+def test_an_estimate_prints_its_error_in_the_last_digits(value, error, text):
+    assert str(Estimate(value, error)) == text

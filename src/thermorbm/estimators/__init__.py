@@ -3,6 +3,7 @@
 from thermorbm.estimators.critical import CriticalPoint, heat_peak, peak, steepest
 from thermorbm.estimators.derivative import heat_curve, smooth_curve
 from thermorbm.estimators.extrapolation import InfiniteLattice, extrapolate
+from thermorbm.estimators.histograms import Measurements, histograms
 from thermorbm.estimators.integration import (
     ColdEnd,
     HotEnd,
@@ -13,6 +14,9 @@ from thermorbm.estimators.integration import (
     integration_grid,
     ordered_ground_state,
 )
+from thermorbm.estimators.reweighted_peak import reweighted_peak
+from thermorbm.estimators.reweighting import GroundStates, KnownEntropy, Reweighting, ThermalCurves
+from thermorbm.estimators.scaling import BinderCrossing, ScalingFit, binder_crossing, scaling_fit
 from thermorbm.estimators.seeds import mean_over_seeds
 from thermorbm.estimators.smoothing import FittedCurve
 from thermorbm.estimators.targets import FiniteSizeTarget, exact_peak, sampled_peak
@@ -24,21 +28,30 @@ from thermorbm.estimators.thermal import (
 )
 
 __all__ = [
+    "BinderCrossing",
     "ColdEnd",
     "CriticalPoint",
     "EnergyAverages",
     "FiniteSizeTarget",
     "FittedCurve",
+    "GroundStates",
     "HotEnd",
     "InfiniteLattice",
     "IntegratedEntropy",
+    "KnownEntropy",
     "MagneticAverages",
+    "Measurements",
+    "Reweighting",
+    "ScalingFit",
+    "ThermalCurves",
+    "binder_crossing",
     "energy_averages",
     "exact_hot_end",
     "exact_peak",
     "extrapolate",
     "heat_curve",
     "heat_peak",
+    "histograms",
     "infinite_temperature",
     "integrate_entropy",
     "integration_grid",
@@ -46,7 +59,9 @@ __all__ = [
     "mean_over_seeds",
     "ordered_ground_state",
     "peak",
+    "reweighted_peak",
     "sampled_peak",
+    "scaling_fit",
     "smooth_curve",
     "steepest",
 ]

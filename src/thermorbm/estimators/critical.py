@@ -1,27 +1,31 @@
 """Where a curve peaks or is steepest, with an uncertainty that holds for coarse grids and noisy points.
 
 Many smooth curves are drawn through the points (see `smoothing`); each has its own maximum, and the spread of
-these maxima is the uncertainty. Curves with a white fourth derivative are used where the peak is resolved,
-and rougher ones, with a white third derivative, where at most one point lies in its upper half: then little
-is known about the shape between the points, and the interval grows to say so. Where no smooth curve follows
-the largest point, which stands alone far above its neighbours, the peak is nearer to it than to them: no
-more is said.
+these maxima is the uncertainty. It is then widened by what no smooth curve through the points shows: the
+true maximum lies off theirs by some per cent of the spacing of the points, more where a single point lies in
+the upper half of the peak. How much more was read off curves with known maxima, on many grids, and
+`python -m benchmarks.coverage` tells how often the intervals hold since (docs/curves.md has its table).
+
+Where no smooth curve follows the largest point, which stands alone far above its neighbours, the peak is
+nearer to it than to them: no more is said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.signal import find_peaks
 
 from thermorbm.estimators.smoothing import (
     ONE_SIGMA,
+    TWO_SIGMA,
     CurveDraws,
     FittedCurve,
     Points,
     draw_curves,
+    draw_positive_curves,
     fitted_curve,
 )
 from thermorbm.stats import Estimate
@@ -29,8 +33,15 @@ from thermorbm.stats import Estimate
 Array = NDArray[np.float64]
 
 _EDGE_SHARE = 0.16  # of the maxima at an end of the grid, beyond which there is no peak to speak of
-_SMOOTH, _ROUGH = 4, 3
+_OF_PEAKS, _OF_SLOPES = 3, 4  # order of the derivative that is white noise: a slope has one less
 _LONE = 3.0  # times the noise by which a lone point is above its neighbours
+# What smooth curves miss, in spacings of the points: added in quadrature to half of the 68 % and of the 95 %.
+_RESOLVED = {"X": (0.03, 0.08), "ln X": (0.02, 0.06), "slope": (0.0, 0.0)}
+_UNRESOLVED = {"X": (0.17, 0.25), "ln X": (0.045, 0.14), "slope": (0.03, 0.08)}
+# Slopes of the curves scatter more than they are off: their maxima count by this part of their distance.
+_SHARE = {"X": 1.0, "ln X": 1.0, "slope": 0.75}
+_USELESS = 0.5  # of the grid's range: an interval (95 %) that is wider determines nothing
+_SECOND_PEAK = 0.2  # of the curve's range, by which a second peak stands above the dip between both
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +51,8 @@ class CriticalPoint:
     at_edge: the maximum is as likely at an end of the grid, so that the grid must be extended; temperature
     is then that of the end, or between. resolved: at least two points lie in the upper half of the peak.
     indicator: the curve whose maximum was sought. fit: the smooth curve through the points themselves.
+    lower_95 to upper_95: the central 95 %. determined: whether there is a peak to speak of; note: what is
+    to be said beside the numbers, such as a second peak.
     """
 
     temperature: Estimate
@@ -49,6 +62,26 @@ class CriticalPoint:
     resolved: bool
     indicator: FittedCurve
     fit: FittedCurve
+    lower_95: float = np.nan
+    upper_95: float = np.nan
+    determined: bool = True
+    note: str = ""
+
+    @property
+    def value(self) -> float:
+        return self.temperature.value
+
+    @property
+    def error(self) -> float:
+        return self.temperature.error
+
+    def __str__(self) -> str:
+        """2.2817(10) where the peak is resolved, 2.125-2.375 (95 %) where it is not, or 'not determined'."""
+        if not self.determined:
+            return "not determined"
+        if self.resolved:
+            return str(self.temperature)
+        return f"{self.lower_95:.4g}-{self.upper_95:.4g}"
 
 
 def peak(
@@ -56,7 +89,8 @@ def peak(
 ) -> CriticalPoint:
     """Maximum of X(T), for an indicator such as a variance or a correlation."""
     points = Points(temperatures, values, errors)
-    found = _locate(points, lambda draws: draws.values, n_draws, seed)
+    draws = draw_positive_curves(points, _OF_PEAKS, n_draws, seed)
+    found = _locate(points, draws, draws.values, "ln X" if draws.of_logarithm > 0.5 else "X")
     return _around_lone_point(points, found) if _top_stands_alone(points, found) else found
 
 
@@ -66,7 +100,8 @@ def steepest(
     """Steepest slope of X(T) in the direction in which it goes from the first to the last temperature."""
     points = Points(temperatures, values, errors)
     sign = 1.0 if points.values[-1] >= points.values[0] else -1.0
-    return _locate(points, lambda draws: sign * draws.slopes, n_draws, seed)
+    draws = draw_curves(points, _OF_SLOPES, n_draws, seed)
+    return _locate(points, draws, sign * draws.slopes, "slope")
 
 
 def heat_peak(
@@ -74,29 +109,66 @@ def heat_peak(
 ) -> CriticalPoint:
     """Maximum of T dX/dT, the heat capacity if X is an entropy."""
     points = Points(temperatures, values, errors)
-    return _locate(points, lambda draws: draws.temperatures * draws.slopes, n_draws, seed)
+    draws = draw_curves(points, _OF_SLOPES, n_draws, seed)
+    return _locate(points, draws, draws.temperatures * draws.slopes, "slope")
 
 
-def _locate(
-    points: Points, indicator_of: Callable[[CurveDraws], Array], n_draws: int, seed: int
-) -> CriticalPoint:
-    draws = draw_curves(points, _SMOOTH, n_draws, seed)
-    resolved = _points_in_upper_half(points, draws, indicator_of(draws)) >= 2
-    if not resolved:
-        draws = draw_curves(points, _ROUGH, n_draws, seed)
-    indicator = indicator_of(draws)
-    maxima = _maxima(draws.temperatures, indicator)
-    low, middle, high = (float(x) for x in np.quantile(maxima, ONE_SIGMA))
-    ends = (maxima == draws.temperatures[0]) | (maxima == draws.temperatures[-1])
+def _locate(points: Points, draws: CurveDraws, indicator: Array, kind: str) -> CriticalPoint:
+    tops = maxima(draws.temperatures, indicator)
+    ends = (tops == draws.temperatures[0]) | (tops == draws.temperatures[-1])
+    tops = np.median(tops) + _SHARE[kind] * (tops - np.median(tops))
+    resolved = _points_in_upper_half(points, draws, indicator) >= 2
+    hidden = (_RESOLVED if resolved else _UNRESOLVED)[kind]
+    spacing = _spacing_at(points.temperatures, float(np.median(tops)))
+    low, middle, high = _widened(np.quantile(tops, ONE_SIGMA), hidden[0] * spacing)
+    lowest, _, highest = _widened(np.quantile(tops, TWO_SIGMA), hidden[1] * spacing)
+    at_edge = bool(ends.mean() > _EDGE_SHARE)
+    useless = highest - lowest > _USELESS * float(np.ptp(points.temperatures))
+    curve = fitted_curve(draws.temperatures, indicator)
     return CriticalPoint(
         Estimate(middle, (high - low) / 2),
         low,
         high,
-        bool(ends.mean() > _EDGE_SHARE),
+        at_edge,
         resolved,
-        fitted_curve(draws.temperatures, indicator),
+        curve,
         fitted_curve(draws.temperatures, draws.values),
+        lowest,
+        highest,
+        determined=not (at_edge or useless),
+        note=describe(at_edge, useless, other_peaks(curve)),
     )
+
+
+def _widened(quantiles: Array, hidden: float) -> tuple[float, float, float]:
+    low, middle, high = (float(x) for x in quantiles)
+    below, above = float(np.hypot(middle - low, hidden)), float(np.hypot(high - middle, hidden))
+    return middle - below, middle, middle + above
+
+
+def _spacing_at(temperatures: Array, here: float) -> float:
+    place = int(np.clip(np.searchsorted(temperatures, here), 1, len(temperatures) - 1))
+    return float(temperatures[place] - temperatures[place - 1])
+
+
+def describe(at_edge: bool, useless: bool, others: Array) -> str:
+    """What is to be said beside a critical temperature, or nothing."""
+    if at_edge:
+        return "the largest value lies at an end of the temperatures"
+    if useless:
+        return "the maximum may lie almost anywhere within the temperatures"
+    return f"not the only peak: another at {', '.join(f'{t:.4g}' for t in others)}" if len(others) else ""
+
+
+def other_peaks(curve: FittedCurve) -> Array:
+    """Temperatures of peaks beside the largest that are no noise: they rise from the dip between both by a
+    fifth of the curve's range, and by more than two errors.
+    """
+    least = _SECOND_PEAK * float(np.ptp(curve.values))
+    places, found = find_peaks(curve.values, prominence=least)
+    clear = found["prominences"] > 2 * curve.errors[places]
+    largest = curve.values[places] == curve.values.max()
+    return np.asarray(curve.temperatures[places[clear & ~largest]])
 
 
 def _top_stands_alone(points: Points, found: CriticalPoint) -> bool:
@@ -129,6 +201,10 @@ def _around_lone_point(points: Points, found: CriticalPoint) -> CriticalPoint:
         upper=high,
         at_edge=False,
         resolved=False,
+        lower_95=float(left),
+        upper_95=float(right),
+        determined=True,
+        note="",
     )
 
 
@@ -143,7 +219,7 @@ def _points_in_upper_half(points: Points, draws: CurveDraws, indicator: Array) -
     return int(within.sum())
 
 
-def _maxima(temperatures: Array, curves: Array) -> Array:
+def maxima(temperatures: Array, curves: Array) -> Array:
     """Temperature of each curve's maximum, by a parabola through three points. curves: (n, m) -> (n,)."""
     top = np.argmax(curves, axis=1)
     inner = np.clip(top, 1, len(temperatures) - 2)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logsumexp
 
 from thermorbm.errors import InputError
 from thermorbm.estimators import splines
@@ -21,11 +22,14 @@ Array = NDArray[np.float64]
 
 FEWEST_POINTS = 6
 ONE_SIGMA = (0.15865525393145707, 0.5, 0.8413447460685429)  # quantiles at -1, 0 and 1 standard errors
+TWO_SIGMA = (0.025, 0.5, 0.975)  # the central 95 %
 _WIDTHS = (0.3, 1.0, 3.0)  # w, in spacings of the points around T0
 _CENTRES_PER_WIDTH = 1.5
 _NOISE_FACTORS = np.array([1.0, 1.5, 2.2, 3.5, 6.0, 12.0, 30.0, 100.0])
 _NOISE_LOG_PRIOR = -2 * np.log(_NOISE_FACTORS)  # quoted errors are mostly right
 _FINE = 8  # curves are drawn at this many temperatures per spacing
+_CLEAR = 3.0  # errors that a value is above zero at least, for its logarithm to be taken
+_FARTHEST = 50.0  # in ln X, that a curve may rise above the points
 _ERROR_FLOOR, _LEAST_ERROR = 0.2, 1e-6  # of the errors' root mean square, and of the values' range
 
 
@@ -54,11 +58,15 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class CurveDraws:
-    """Random curves. temperatures: (m,), the points' among them; values and slopes dX/dT: (n_draws, m)."""
+    """Random curves. temperatures: (m,), the points' among them; values and slopes dX/dT: (n_draws, m).
+
+    of_logarithm: the share of curves that are smooth in ln X.
+    """
 
     temperatures: Array
     values: Array
     slopes: Array
+    of_logarithm: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,14 +100,55 @@ class _Models:
 
 def draw_curves(points: Points, smoothness: int = 4, n_draws: int = 400, seed: int = 0) -> CurveDraws:
     """Curves through the points; their derivative of order `smoothness` is white noise in the prior."""
+    return _Posterior(points, smoothness).draw(n_draws, np.random.default_rng(seed))
+
+
+def draw_positive_curves(points: Points, smoothness: int, n_draws: int = 400, seed: int = 0) -> CurveDraws:
+    """The same, where either X or ln X is such a curve; how many of each, their evidence decides.
+
+    A susceptibility or a variance of weights spans decades, and its logarithm is the smoother curve. ln X is
+    considered where all values are clear of zero.
+    """
     rng = np.random.default_rng(seed)
-    middle, scale = points.values.mean(), float(np.ptp(points.values)) or 1.0
-    y, errors = (points.values - middle) / scale, _working_errors(points, scale)
-    models = _models(smoothness, points.temperatures, errors)
-    fine = _fine_grid(points.temperatures)
-    chosen = _choose(models, y / errors, n_draws, rng)
-    values, slopes = _conditioned(models, points.temperatures, fine, y, errors, chosen, rng)
-    return CurveDraws(fine, values * scale + middle, slopes * scale)
+    plain = _Posterior(points, smoothness)
+    if not np.all(points.values > _CLEAR * points.errors):
+        return plain.draw(n_draws, rng)
+    relative = Points(points.temperatures, np.log(points.values), points.errors / points.values)
+    logarithmic = _Posterior(relative, smoothness)
+    ratio = logarithmic.log_evidence - np.log(points.values).sum() - plain.log_evidence
+    n_plain = round(n_draws * float(expit(-ratio)))
+    parts = [plain.draw(n_plain, rng)] if n_plain else []
+    if n_plain < n_draws:
+        logs = logarithmic.draw(n_draws - n_plain, rng)
+        values = np.exp(np.minimum(logs.values, np.log(points.values).max() + _FARTHEST))
+        parts.append(CurveDraws(logs.temperatures, values, values * logs.slopes))
+    values, slopes = (np.vstack([getattr(part, name) for part in parts]) for name in ("values", "slopes"))
+    return CurveDraws(parts[0].temperatures, values, slopes, 1 - n_plain / n_draws)
+
+
+class _Posterior:
+    """All models of some points with their weights."""
+
+    def __init__(self, points: Points, smoothness: int) -> None:
+        self._temperatures = points.temperatures
+        self._middle, self._scale = float(points.values.mean()), float(np.ptp(points.values)) or 1.0
+        self._y = (points.values - self._middle) / self._scale
+        self._errors = _working_errors(points, self._scale)
+        self._models = _models(smoothness, points.temperatures, self._errors)
+        self._roughness, self._log_weight = _log_weights(self._models, self._y / self._errors)
+
+    @property
+    def log_evidence(self) -> float:
+        """ln of the probability density of the measured values, up to a constant."""
+        return float(logsumexp(self._log_weight) - np.log(self._errors * self._scale).sum())
+
+    def draw(self, n_draws: int, rng: np.random.Generator) -> CurveDraws:
+        fine = _fine_grid(self._temperatures)
+        chosen = _choose(self._roughness, self._log_weight, n_draws, rng)
+        values, slopes = _conditioned(
+            self._models, self._temperatures, fine, self._y, self._errors, chosen, rng
+        )
+        return CurveDraws(fine, values * self._scale + self._middle, slopes * self._scale)
 
 
 def fitted_curve(temperatures: Array, draws: Array) -> FittedCurve:
@@ -172,14 +221,18 @@ class _Chosen:
     noise: Array
 
 
-def _choose(models: _Models, y: Array, n_draws: int, rng: np.random.Generator) -> _Chosen:
-    """Draws from the posterior of model, roughness and noise, by systematic resampling. y: (n,) / errors."""
+def _log_weights(models: _Models, y: Array) -> tuple[Array, Array]:
+    """Values of the roughness (r,), and the posterior of model, roughness and noise. y: (n,) / errors."""
     roughness = 10 ** np.arange(-1, 3 * models.q + 0.5, 0.5)
     seen = np.einsum("kji,j->ki", models.basis, y)[:, None, None]
     variance = roughness[:, None, None] * models.eigenvalues[:, None, None] + _NOISE_FACTORS[:, None] ** 2
     fit = -0.5 * (np.log(variance) + seen**2 / variance).sum(axis=-1)
     trend = np.log(np.abs(np.einsum("kii->ki", models.triangle))).sum(axis=1)
-    log_weight = fit + (models.log_prior - trend)[:, None, None] + _NOISE_LOG_PRIOR
+    return roughness, fit + (models.log_prior - trend)[:, None, None] + _NOISE_LOG_PRIOR
+
+
+def _choose(roughness: Array, log_weight: Array, n_draws: int, rng: np.random.Generator) -> _Chosen:
+    """Draws from the posterior, by systematic resampling."""
     weight = np.exp(log_weight - log_weight.max())
     ladder = np.cumsum(weight) / weight.sum()
     picks = np.searchsorted(ladder, (rng.random() + np.arange(n_draws)) / n_draws)

@@ -38,7 +38,7 @@ def crossing(
     return Crossing(
         value,
         _log_mean(forward, generator),
-        _minus(_log_mean(reverse, generator)),
+        reverse_bound(reverse, generator),
         _overlap(forward - value.value, reverse + value.value),
     )
 
@@ -60,6 +60,11 @@ def bennett(forward: NDArray[np.float64], reverse: NDArray[np.float64]) -> Estim
     slope = (p * -np.expm1(log_p)).sum() + (q * -np.expm1(log_q)).sum()
     noise = np.sqrt(len(p) * p.var(ddof=1) + len(q) * q.var(ddof=1))
     return Estimate(float(d), float(noise / slope))
+
+
+def reverse_bound(log_weights: NDArray[np.float64], generator: np.random.Generator) -> Estimate:
+    """Minus ln of the mean weight of chains that went back, (n,), with its error."""
+    return _minus(_log_mean(log_weights, generator))
 
 
 def _overlap(forward: NDArray[np.float64], reverse: NDArray[np.float64]) -> float:

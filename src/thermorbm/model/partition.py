@@ -28,6 +28,7 @@ LEAST_WIDTH = 0.5  # nats
 CHAINS, MOST_CHAINS = 64, 4096
 LEAST_RUNGS, MOST_RUNGS = 32, 8192
 MOST_STEPS = 1 << 20  # rungs times chains, beyond which no chains are added
+TRUSTED = ("ok", "wider than asked")  # what verdicts begin with that leave value and error as they are
 _SPREADS = 0.25, 3.0  # standard deviations of ln w between which rungs are chosen; below, chains are cheaper
 _CHAINS_HELP = (
     1.5  # where ln w spreads more widely, bounds approach each other with ln of the number of chains only
@@ -41,8 +42,10 @@ class LogPartition:
     method "exact": value, lower and upper are the same. "ais": value is Bennett's; lower is the bound of the
     forward chains less 3 standard errors of it, upper that of the reverse chains plus 3. verdict: "ok", or
     in a few words what is wrong. ess: how many equally weighted chains the forward ones are worth. overlap:
-    share of chains of one direction that the other could have made. equilibrium: of the start of the reverse
-    chains. betas: (n_rungs + 1,) rungs, and guide: see `path.Path`, both of which further annealing can use.
+    share of chains of one direction that the other could have made. worth: as ess, of that direction where
+    it is less. halves: difference between odd and even chains in standard errors. equilibrium: of the start
+    of the reverse chains. betas: (n_rungs + 1,) rungs, and guide: see `path.Path`, both of which further
+    annealing can use.
     """
 
     value: float
@@ -55,6 +58,8 @@ class LogPartition:
     n_rungs: int = 0
     ess: float = math.nan
     overlap: float = math.nan
+    worth: float = math.nan
+    halves: float = math.nan
     equilibrium: Equilibrium | None = None
     guide: float = 0.0
     betas: NDArray[np.float64] | None = field(default=None, repr=False)
@@ -62,6 +67,11 @@ class LogPartition:
     @property
     def is_ok(self) -> bool:
         return self.verdict == "ok"
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether value and error can be used: the verdict is ok, or the edges are wide and nothing else."""
+        return self.verdict.startswith(TRUSTED)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the rungs as plain JSON values."""
@@ -98,7 +108,8 @@ def log_partition_ais(
     while True:
         found = sandwich(path, placed(betas, works, plan[0]), plan[1], seeds.spawn(1)[0], progress)
         better = _next_plan(found, asked, most if n_rungs is None else plan[0], n_chains is None)
-        if better == plan or (found.upper - found.lower <= asked and found.agrees):
+        narrow = found.upper - found.lower <= asked
+        if better == plan or (narrow and found.agrees and found.doubt is None):
             return _result(path, found, asked)
         betas, works, plan = found.betas, found.forward.works, better
 
@@ -155,6 +166,8 @@ def _result(path: Path, found: Sandwich, asked: float) -> LogPartition:
         n_rungs=len(found.betas) - 1,
         ess=found.ess,
         overlap=found.crossing.overlap,
+        worth=found.worth,
+        halves=found.halves,
         equilibrium=found.equilibrium,
         guide=path.guide,
         betas=found.betas,
@@ -166,6 +179,8 @@ def _verdict(found: Sandwich, asked: float) -> str:
         return found.equilibrium.problem
     if not found.overlaps:
         return "too few rungs: no work is common to both directions"
+    if found.doubt:
+        return found.doubt
     width = found.upper - found.lower
     return "ok" if width <= asked else f"wider than asked: {width:.3g} nats instead of {asked:.3g}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,15 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thermorbm.model.annealing import Anneal, Tick, anneal, effective_number, population, relax
-from thermorbm.model.bennett import Crossing, crossing
+from thermorbm.model.bennett import Crossing, bennett, crossing, reverse_bound
 from thermorbm.model.energy import visible_energy
 from thermorbm.model.path import Path
 from thermorbm.model.random_units import generator_state
+from thermorbm.stats import Estimate
 
 LIMIT = 4.0  # standard errors
 AGREEMENT = 3.0  # standard errors of the difference of both bounds
 PADDING = 3.0  # standard errors by which the edges stand back from the bounds
 LEAST_OVERLAP = 5.0  # chains
+LEAST_WORTH = 5.0  # chains of equal weight; fewer say nothing of their own error
+_CLEARLY, _LEAST_HIDDEN = 5.0, 0.1  # standard errors and nats by which another mode is heavier
+_FEWEST_HALVED = 8  # chains
+_DOUBT = 16.0  # chi-squared of three signs of trouble, which chance exceeds once in a thousand
 _RELAXATION = 0.5  # Gibbs steps per rung
 
 Progress = Callable[[str, int, int], None]
@@ -32,13 +37,17 @@ class Equilibrium:
     They anneal from independent units, are copied by weight on the way, and then take n_steps Gibbs steps.
     families: how many of the first chains have descendants. drift: change of the mean visible energy during
     those steps, in standard errors. order: forward bound minus reverse bound, in standard errors; well above
-    0 only if the reverse chains did not start in equilibrium.
+    0 only if the reverse chains did not start in equilibrium. hidden: by how many nats the bound of chains
+    that start reversed, all spins turned, lies above the other reverse bound and five standard errors;
+    above 0.1 there is a heavier mode that the others missed, as in a machine with a field that its path does
+    not show.
     """
 
     n_steps: int
     families: int
     drift: float
     order: float
+    hidden: float = -math.inf
 
     @property
     def problem(self) -> str | None:
@@ -46,6 +55,8 @@ class Equilibrium:
             return f"out of equilibrium: forward bound {self.order:.1f} standard errors above the reverse one"
         if abs(self.drift) > LIMIT:
             return f"out of equilibrium: the reverse chains drift by {self.drift:+.1f} standard errors"
+        if self.hidden > _LEAST_HIDDEN:
+            return f"out of equilibrium: reversed chains find a mode heavier by {self.hidden:.3g} nats"
         return None
 
 
@@ -91,9 +102,43 @@ class Sandwich:
         return effective_number(self.forward.log_weights)
 
     @property
+    def worth(self) -> float:
+        """How many equally weighted chains the forward or the reverse ones are worth, the fewer of both."""
+        return min(effective_number(run.log_weights) for run in (self.forward, self.reverse))
+
+    @property
+    def halves(self) -> float:
+        """Difference of Bennett's values from the odd and from the even chains, in standard errors.
+
+        0 where there are too few chains for an error of either half.
+        """
+        if self.n_chains < _FEWEST_HALVED:
+            return 0.0
+        odd, even = (
+            bennett(self.forward.log_weights[k::2], self.reverse.log_weights[k::2]) for k in range(2)
+        )
+        error = float(np.hypot(odd.error, even.error))
+        return (odd.value - even.value) / error if error else 0.0
+
+    @property
     def agrees(self) -> bool:
         """Whether the bounds of both directions are the same within their errors."""
         return abs(self.equilibrium.order) <= AGREEMENT
+
+    @property
+    def doubt(self) -> str | None:
+        """What speaks against the value although chains overlap and none of the signs alone is clear.
+
+        Drift of the reverse chains, halves that differ and bounds in the wrong order are one squared number
+        each; together they are chi-squared if all is well.
+        """
+        if self.worth < LEAST_WORTH:
+            return f"doubtful: all weight is on {self.worth:.1f} of {self.n_chains} chains"
+        drift, order, halves = self.equilibrium.drift, max(self.equilibrium.order, 0.0), self.halves
+        if drift**2 + order**2 + halves**2 > _DOUBT:
+            signs = f"drift {drift:+.1f}, order {order:+.1f}, halves {halves:+.1f} standard errors"
+            return f"doubtful: {signs}"
+        return None
 
     @property
     def overlaps(self) -> bool:
@@ -101,8 +146,11 @@ class Sandwich:
 
     @property
     def error(self) -> float:
-        """Of Bennett's value: bootstrap, or that of a uniform guess between the bounds where it is blind."""
-        found = self.crossing.value.error
+        """Of Bennett's value: its own, or that of a uniform guess between the bounds where it is blind.
+
+        Reverse chains of one family began alike, so that their part of the variance counts families.
+        """
+        found = self.crossing.value.error * math.sqrt((1 + self.n_chains / self.equilibrium.families) / 2)
         return found if self.overlaps else max(found, abs(self.gap) / math.sqrt(12))
 
 
@@ -114,18 +162,37 @@ def sandwich(
     progress: Progress | None = None,
 ) -> Sandwich:
     """n_chains forward, as many back, and as many before them that find the equilibrium to start from."""
-    seeds = seed.spawn(4)
+    seeds = seed.spawn(6)
     n_rungs = len(betas) - 1
     n_steps = max(1, int(_RELAXATION * n_rungs))
-    tick = ticker(progress, "partition function", 3 * n_rungs + n_steps)
+    tick = ticker(progress, "partition function", 4 * n_rungs + 2 * n_steps)
     state = generator_state(seeds[0])
     forward = anneal(path, betas, path.start(n_chains, state), state, tick)
     v, families, drift = _equilibrium(path, betas, n_chains, n_steps, seeds[1], tick)
+    turned = -v
     reverse = anneal(path, betas[::-1], v, generator_state(seeds[2]), tick)
     found = crossing(forward.log_weights, reverse.log_weights, np.random.default_rng(seeds[3]))
     error = float(np.hypot(found.forward.error, found.reverse.error))
     order = (found.forward.value - found.reverse.value) / error if error else 0.0
-    return Sandwich(betas, forward, reverse, found, Equilibrium(n_steps, families, drift, order))
+    other = _reversed_bound(path, betas, turned, n_steps, seeds[4:], tick)
+    edge = found.reverse.value + _CLEARLY * float(np.hypot(found.reverse.error, other.error))
+    equilibrium = Equilibrium(n_steps, families, drift, order, other.value - edge)
+    return Sandwich(betas, forward, reverse, found, equilibrium)
+
+
+def _reversed_bound(
+    path: Path,
+    betas: NDArray[np.float64],
+    v: NDArray[Any],
+    n_steps: int,
+    seeds: Sequence[np.random.SeedSequence],
+    tick: Tick,
+) -> Estimate:
+    """The reverse bound of chains from v, which relax first: that of the mode where they end."""
+    state = generator_state(seeds[0])
+    relax(path, v, n_steps, state, tick)
+    back = anneal(path, betas[::-1], v, state, tick)
+    return reverse_bound(back.log_weights, np.random.default_rng(seeds[1]))
 
 
 def _equilibrium(

@@ -18,6 +18,23 @@ class Estimate:
     value: float
     error: float
 
+    def __str__(self) -> str:
+        """The error in units of the last digits, two of them.
+
+        >>> str(Estimate(0.35297, 0.0069))
+        '0.3530(69)'
+        """
+        if not (np.isfinite(self.value) and np.isfinite(self.error) and self.error > 0):
+            return f"{self.value:.6g}" if self.error == 0 else f"{self.value:.6g}({self.error:.2g})"
+        digits = 1 - int(np.floor(np.log10(self.error)))
+        if round(self.error * 10.0**digits) == 100:  # 0.0996 is 0.10
+            digits -= 1
+        if digits <= 0:
+            return f"{round(self.value, digits):.0f}({round(self.error, digits):.0f})"
+        in_last_digits = round(self.error * 10.0**digits)
+        shown = f"{self.error:.{digits}f}" if self.error >= 1 else f"{in_last_digits}"
+        return f"{self.value:.{digits}f}({shown})"
+
     def z_score(self, truth: float) -> float:
         """Distance from the truth in standard errors; 0 where both agree exactly and the error is 0."""
         distance = self.value - truth

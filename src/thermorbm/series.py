@@ -1,0 +1,150 @@
+"""Datasets at several temperatures, read as one: averages, entropy and T_c at any temperature in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from thermorbm.dataset import Dataset
+from thermorbm.errors import InputError
+from thermorbm.estimators.critical import CriticalPoint
+from thermorbm.estimators.histograms import Measurements
+from thermorbm.estimators.reweighted_peak import reweighted_peak
+from thermorbm.estimators.reweighting import GroundStates, KnownEntropy, Reweighting, ThermalCurves
+from thermorbm.lattice import Lattice
+
+_MOST_RANDOM = 4096  # configurations of random spins, which stand for infinite temperature
+
+
+class _Hamiltonian(Protocol):
+    @property
+    def n_sites(self) -> int: ...
+
+    def energy(self, v: ArrayLike) -> NDArray[np.int64]: ...
+
+
+class Series(Sequence[Dataset | Measurements]):
+    """Samples of one Hamiltonian at two or more temperatures, ascending.
+
+    A member is a Dataset, or Measurements (energies and magnetisations alone) at a temperature that bridges
+    two others. At least one member is a Dataset, which tells the Hamiltonian.
+    """
+
+    def __init__(self, members: Sequence[Dataset | Measurements]) -> None:
+        datasets = [each for each in members if isinstance(each, Dataset)]
+        if not datasets:
+            raise InputError("series", f"{len(members)} members without a dataset", "at least one dataset")
+        for each in datasets:
+            if each.temperature is None:
+                raise InputError("series", each, "datasets whose temperature is known")
+            if (each.lattice, each.n_sites) != (datasets[0].lattice, datasets[0].n_sites):
+                raise InputError("series", f"{datasets[0]} and {each}", "datasets on one lattice")
+        self._hamiltonian = _hamiltonian(datasets[0])
+        self._members = sorted(members, key=_temperature)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+        return self._members[index]
+
+    def __iter__(self) -> Iterator[Dataset | Measurements]:
+        return iter(self._members)
+
+    def __repr__(self) -> str:
+        first, last = self.temperatures[0], self.temperatures[-1]
+        return f"Series({len(self)} temperatures from {first:g} to {last:g}, {self._hamiltonian})"
+
+    @property
+    def temperatures(self) -> NDArray[np.float64]:
+        """Temperatures (n,), ascending."""
+        return np.array([_temperature(each) for each in self._members])
+
+    @cached_property
+    def measurements(self) -> list[Measurements]:
+        """Energies and magnetisations of every member."""
+        return [each if isinstance(each, Measurements) else measure(each) for each in self._members]
+
+    def reweight(
+        self,
+        temperatures: ArrayLike,
+        entropy: tuple[float, float] | None = None,
+        n_draws: int = 200,
+        seed: int = 0,
+    ) -> ThermalCurves:
+        """Energy, heat capacity, |m|, susceptibility, Binder's U4, entropy and free energy per spin.
+
+        temperatures: (m,) from the coldest to the hottest of the series. The constant of the entropy comes
+        from random spins where the hottest samples share energies with them, or from the two ground states
+        of a ferromagnet where the coldest samples have them; or it is given as entropy=(T, S per spin).
+        Errors are the spread over `n_draws` resamplings of blocks of samples.
+        """
+        known = None if entropy is None else KnownEntropy(*entropy)
+        return self._reweighting(known, n_draws, seed).curves(temperatures)
+
+    def critical_temperature(self, quantity: str, n_draws: int = 200, seed: int = 0) -> CriticalPoint:
+        """Where heat_capacity or susceptibility peaks, or abs_magnetization or binder falls fastest.
+
+        .value and .error, or .lower and .upper alone where neighbouring temperatures do not overlap and the
+        points do not resolve the peak; str() prints whichever holds.
+        """
+        return reweighted_peak(self._reweighting(None, n_draws, seed), quantity)
+
+    def _reweighting(self, known: KnownEntropy | None, n_draws: int, seed: int) -> Reweighting:
+        key = (known, n_draws, seed)
+        if key not in self._solved:
+            hot = _random_spins(self._hamiltonian, len(self.measurements[-1].energies))
+            ground = _ground_states(self._hamiltonian)
+            n_sites = self._hamiltonian.n_sites
+            self._solved[key] = Reweighting([*self.measurements, hot], n_sites, ground, known, n_draws, seed)
+        return self._solved[key]
+
+    @cached_property
+    def _solved(self) -> dict[tuple[KnownEntropy | None, int, int], Reweighting]:
+        return {}
+
+
+def measure(data: Dataset) -> Measurements:
+    """Total energies and magnetisations per spin of a dataset whose Hamiltonian is known."""
+    if data.temperature is None:
+        raise InputError("dataset", data, "one whose temperature is known")
+    hamiltonian = _hamiltonian(data)
+    energies = np.concatenate([hamiltonian.energy(block) for block in data.blocks()])
+    n_up = np.bitwise_count(data.packed).sum(axis=1, dtype=np.int64)  # a set bit is a spin up
+    magnetizations = (2 * n_up - data.n_sites) / data.n_sites
+    return Measurements(data.temperature, energies, magnetizations)
+
+
+def _hamiltonian(data: Dataset) -> _Hamiltonian:
+    """What gives configurations their energy."""
+    if data.lattice is None:
+        raise InputError(
+            "dataset",
+            data,
+            "one whose energies are known",
+            "give its lattice, as in Dataset.from_spins(v, lattice=...)",
+        )
+    return data.lattice
+
+
+def _ground_states(hamiltonian: _Hamiltonian) -> GroundStates | None:
+    """All spins up and all down, where it is certain that they are the only ground states."""
+    if not isinstance(hamiltonian, Lattice):
+        return None
+    return GroundStates(float(-hamiltonian.n_bonds), 2)
+
+
+def _random_spins(hamiltonian: _Hamiltonian, n_samples: int) -> Measurements:
+    """Exact samples at infinite temperature."""
+    rng = np.random.default_rng(np.random.SeedSequence(hamiltonian.n_sites))
+    n = max(2, min(n_samples, _MOST_RANDOM))
+    spins = rng.choice(np.array([-1, 1], dtype=np.int8), size=(n, hamiltonian.n_sites))
+    return Measurements(np.inf, hamiltonian.energy(spins), spins.mean(axis=1, dtype=np.float64))
+
+
+def _temperature(member: Dataset | Measurements) -> float:
+    return float(np.nan if member.temperature is None else member.temperature)

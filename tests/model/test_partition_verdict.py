@@ -1,0 +1,75 @@
+"""The verdict on ln Z: modes that all chains miss, weight on a few chains, halves that differ."""
+
+import math
+
+import numpy as np
+import pytest
+
+from thermorbm.model import RBM
+from thermorbm.model.annealing import Anneal
+from thermorbm.model.bennett import crossing
+from thermorbm.model.sandwich import Equilibrium, Sandwich
+
+
+def field_machine():
+    """An ordered machine: visible biases prefer one mode, hidden biases the other, by about 10 nats."""
+    rng = np.random.default_rng([3, 5, 10])
+    n_hidden, n_visible = int(rng.integers(6, 13)), int(rng.integers(60, 401))
+    strength = rng.uniform(1.0, 3.0) / math.sqrt(n_hidden * n_visible)
+    W = strength * (1 + 0.3 * rng.standard_normal((n_hidden, n_visible)))
+    b = -rng.uniform(0, 0.4) + 0.05 * rng.standard_normal(n_visible)
+    c = rng.uniform(0, 4.0) + 0.2 * rng.standard_normal(n_hidden)
+    return RBM(W, b, c)
+
+
+def test_a_mode_that_all_chains_missed_is_found_by_reversed_ones():
+    machine = field_machine()
+    truth = machine.log_partition("exact").value
+    found = machine.log_partition("ais", seed=5, n_chains=64, most_rungs=512)
+    assert truth - found.value > 50 * found.error  # the other mode: works and halves agree all the same
+    assert abs(found.halves) < 3
+    assert not found.is_trusted
+    assert found.verdict.startswith("out of equilibrium: reversed chains find a mode heavier by")
+
+
+def made(forward, reverse, families=None, drift=0.0):
+    """A sandwich of given works."""
+    n = len(forward)
+    both = crossing(forward, reverse, np.random.default_rng(1))
+    order = (both.forward.value - both.reverse.value) / np.hypot(both.forward.error, both.reverse.error)
+    equilibrium = Equilibrium(10, families or n, drift, float(order))
+    return Sandwich(np.array([0.0, 1.0]), Anneal(forward[None]), Anneal(reverse[None]), both, equilibrium)
+
+
+def normal_works(d, spread, n, seed):
+    rng = np.random.default_rng(seed)
+    return (rng.normal(sign * d - spread**2 / 2, spread, size=n) for sign in (1, -1))
+
+
+def test_signs_that_are_small_alone_count_together():
+    forward, reverse = normal_works(7.0, 0.5, 64, seed=1)
+    assert made(forward, reverse).doubt is None
+    assert made(forward, reverse, drift=2.0).doubt is None
+    split = np.where(np.arange(64) % 2, forward + 0.35, forward - 0.35)
+    assert made(split, reverse, drift=3.0).doubt.startswith("doubtful: drift +3.0")
+
+
+def test_weight_on_a_few_chains_is_doubtful():
+    forward, reverse = normal_works(7.0, 0.5, 64, seed=2)
+    forward[0] += 6
+    found = made(forward, reverse)
+    assert found.worth < 5
+    assert found.doubt.startswith("doubtful: all weight is on")
+
+
+def test_few_families_widen_the_error():
+    forward, reverse = normal_works(7.0, 0.5, 64, seed=3)
+    assert made(forward, reverse, families=8).error == pytest.approx(
+        made(forward, reverse).error * math.sqrt((1 + 64 / 8) / 2)
+    )
+
+
+def test_two_chains_are_too_few_for_any_trust():
+    found = field_machine().log_partition("ais", seed=1, n_chains=2, n_rungs=4)
+    assert found.halves == 0
+    assert not found.is_trusted
