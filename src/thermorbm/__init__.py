@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from thermorbm.model import RBM, SymmetricRBM, load_machine
     from thermorbm.reading.analysis import analyse, bracket_entropy
     from thermorbm.reading.configurations import hold_out
-    from thermorbm.reading.users import generate
+    from thermorbm.reading.generation import generate
     from thermorbm.training import Recipe, train
 
 __all__ = [
@@ -39,7 +39,7 @@ _HOMES = {
     "SymmetricRBM": "thermorbm.model",
     "analyse": "thermorbm.reading.analysis",
     "bracket_entropy": "thermorbm.reading.analysis",
-    "generate": "thermorbm.reading.users",
+    "generate": "thermorbm.reading.generation",
     "hold_out": "thermorbm.reading.configurations",
     "load_machine": "thermorbm.model",
     "sample": "thermorbm.api",
