@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from thermorbm.reading.analysis import analyse, bracket_entropy
     from thermorbm.reading.configurations import hold_out
     from thermorbm.reading.entropy import correlations_learnt
-    from thermorbm.reading.users import generate
+    from thermorbm.reading.generation import generate
     from thermorbm.series import Series
     from thermorbm.stats import Estimate
     from thermorbm.training import Recipe, train
@@ -48,7 +48,7 @@ _HOMES = {
     "analyse": "thermorbm.reading.analysis",
     "bracket_entropy": "thermorbm.reading.analysis",
     "correlations_learnt": "thermorbm.reading.entropy",
-    "generate": "thermorbm.reading.users",
+    "generate": "thermorbm.reading.generation",
     "hold_out": "thermorbm.reading.configurations",
     "load_machine": "thermorbm.model",
     "sample": "thermorbm.api",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.table import Table
 
-    from thermorbm.reading.users import Step
+    from thermorbm.reading.analysis import Step
     from thermorbm.runner.progress import Listener, Snapshot
 
 SECONDS_BETWEEN_LINES = 10.0

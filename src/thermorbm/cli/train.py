@@ -103,7 +103,7 @@ def train(
       thermorbm train data.h5 --model symmetric --filters 4 --kernel 3 -o rbm.h5
     """
     import thermorbm
-    from thermorbm.reading.users import training_summary
+    from thermorbm.reading.analysis import training_summary
     from thermorbm.storage import check_target
 
     if model == "dense" and n_hidden is None:

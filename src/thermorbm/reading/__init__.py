@@ -1,7 +1,7 @@
 """What one machine says of one dataset: one reading for `thermorbm analyse`, for studies and from Python.
 
-`values` has what is read, as typed values; `configurations` reads datasets alone; `machine` and
-`generation` read machines; `entropy` brackets the entropy; `analysis` and `users` are what users call.
+`values` has what is read, as typed values; `configurations` reads datasets alone; `machine` and `generation`
+read machines; `entropy` brackets the entropy; `analysis` sums up a machine or a training for a user.
 """
 
 MOST_HELD_OUT = 5000

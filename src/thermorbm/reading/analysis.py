@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from thermorbm.reading.configurations import is_our_ising
 from thermorbm.reading.entropy import edges, log_partition
 from thermorbm.reading.machine import filter_sum_variance, mean_and_variance, scores
 from thermorbm.stats import Estimate
+
+if TYPE_CHECKING:
+    from thermorbm.training.loop import Step as Step, TrainingResult
 
 MOST_SAMPLES = 5000
 
@@ -156,3 +159,35 @@ def _spread(array: NDArray[Any]) -> Spread:
 
 def _scaled(estimate: Estimate, n: int) -> Estimate:
     return Estimate(estimate.value / n, estimate.error / n)
+
+
+def training_summary(result: TrainingResult) -> dict[str, Any]:
+    """How a run went, as plain values: settings, scores of the machine at its last good record, verdict."""
+    run, status = result.rbm.provenance["training"], result.verdict.status
+    last = -2 if status == "diverged" else -1  # the last record of a diverged run is the bad one
+    scores = {name: float(column[last]) for name, column in result.history.items() if len(column) >= -last}
+    return {
+        "n_visible": result.rbm.n_visible,
+        "n_hidden": result.rbm.n_hidden,
+        "recipe": run["recipe"]["name"],
+        "seed": run["seed"],
+        "device": run["device"],
+        "precision": run["precision"],
+        "epochs": scores.get("epoch", 0.0),
+        "updates": int(scores.get("update", 0)),
+        **_per_spin(scores, "", result.rbm.n_visible),
+        **_per_spin(scores, "validation_", result.rbm.n_visible),
+        "verdict": status,
+        "drift": result.verdict.drift,
+        "drift_error": result.verdict.drift_error,
+    }
+
+
+def _per_spin(scores: Mapping[str, float], prefix: str, n_visible: int) -> dict[str, Any]:
+    if f"{prefix}pseudo_likelihood" not in scores:
+        return {}
+    value, error = (scores[f"{prefix}pseudo_likelihood{end}"] / n_visible for end in ("", "_error"))
+    return {
+        f"{prefix}pseudo_likelihood_per_spin": {"value": value, "error": error},
+        f"{prefix}cross_entropy": scores[f"{prefix}cross_entropy"],
+    }

@@ -10,8 +10,8 @@ import thermorbm as tr
 from oracles.rbm_enumeration import EnumeratedRBM, total_variation_floor
 from thermorbm import observables
 from thermorbm.errors import InputError
+from thermorbm.reading.analysis import training_summary
 from thermorbm.reading.machine import scores
-from thermorbm.reading.users import training_summary
 
 LATTICE = tr.Lattice((2, 3))
 
