@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from thermorbm.analysis import analyse, bracket_entropy
     from thermorbm.api import sample
     from thermorbm.dataset import Dataset
+    from thermorbm.hamiltonians import Hamiltonian, hamiltonian
     from thermorbm.lattice import Lattice
     from thermorbm.machines import generate, hold_out
     from thermorbm.model import RBM, SymmetricRBM, load_machine
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "RBM",
     "Dataset",
+    "Hamiltonian",
     "Lattice",
     "Recipe",
     "SymmetricRBM",
@@ -23,6 +25,7 @@ __all__ = [
     "bracket_entropy",
     "exact",
     "generate",
+    "hamiltonian",
     "hold_out",
     "load_machine",
     "sample",
@@ -32,6 +35,7 @@ __all__ = [
 # Imported on first use, so that `thermorbm --help` does not wait for the compilers.
 _HOMES = {
     "Dataset": "thermorbm.dataset",
+    "Hamiltonian": "thermorbm.hamiltonians",
     "Lattice": "thermorbm.lattice",
     "RBM": "thermorbm.model",
     "Recipe": "thermorbm.training",
@@ -39,6 +43,7 @@ _HOMES = {
     "analyse": "thermorbm.analysis",
     "bracket_entropy": "thermorbm.analysis",
     "generate": "thermorbm.machines",
+    "hamiltonian": "thermorbm.hamiltonians",
     "hold_out": "thermorbm.machines",
     "load_machine": "thermorbm.model",
     "sample": "thermorbm.api",
