@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 from thermorbm.exact.constants import KC_3D, TC_2D, TC_3D
 
 if TYPE_CHECKING:
+    from thermorbm.exact.critical import TC_HONEYCOMB, TC_KAGOME, TC_TRIANGULAR, critical_temperature
     from thermorbm.exact.energies import (
         LARGEST_SIDE,
         EnergyDistribution,
+        EnergyMoments,
         energy_distribution,
         ring_energy_distribution,
     )
@@ -36,11 +38,16 @@ __all__ = [
     "MOST_SPINS",
     "TC_2D",
     "TC_3D",
+    "TC_HONEYCOMB",
+    "TC_KAGOME",
+    "TC_TRIANGULAR",
     "Boltzmann",
     "EnergyDistribution",
+    "EnergyMoments",
     "MagneticThermodynamics",
     "Thermodynamics",
     "boltzmann",
+    "critical_temperature",
     "cubic_magnetization",
     "cubic_series",
     "energy_distribution",
@@ -56,11 +63,16 @@ __all__ = [
 _HOMES = {
     "Boltzmann": "enumeration",
     "EnergyDistribution": "energies",
+    "EnergyMoments": "energies",
     "LARGEST_SIDE": "energies",
     "MOST_SPINS": "enumeration",
     "MagneticThermodynamics": "thermodynamics",
+    "TC_HONEYCOMB": "critical",
+    "TC_KAGOME": "critical",
+    "TC_TRIANGULAR": "critical",
     "Thermodynamics": "thermodynamics",
     "boltzmann": "enumeration",
+    "critical_temperature": "critical",
     "cubic_magnetization": "three_d",
     "cubic_series": "three_d",
     "energy_distribution": "energies",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from dataclasses import field as value
 from functools import cached_property
 from typing import Any
@@ -158,6 +158,20 @@ class Hamiltonian:
         for terms in self.terms:
             np.add.at(sums, terms.sites, np.abs(terms.couplings)[:, None])
         return sums
+
+    def gauged(self, spins: NDArray[np.int8]) -> Hamiltonian:
+        """The same model in the variables s_i spins_i. spins: (n_sites,) of +-1."""
+        row = spins[None].astype(np.float64)
+        terms = tuple(Terms(part.sites, part.products(row)[0]) for part in self.terms)
+        same = all((a.couplings == b.couplings).all() for a, b in zip(terms, self.terms, strict=True))
+        products = self.products if same else self._gauged_products(terms)
+        return Hamiltonian(self.name, terms, self.field * spins, self.grid, products, self.options)
+
+    def _gauged_products(self, terms: tuple[Terms, ...]) -> tuple[Product, ...] | None:
+        """With |J|, where that makes the terms; None where they differ from cell to cell."""
+        if self.products is None or any((part.couplings < 0).any() for part in terms):
+            return None
+        return tuple(replace(product, coupling=abs(product.coupling)) for product in self.products)
 
     def energy(self, v: ArrayLike) -> NDArray[Any]:
         """Total energy of each configuration. v: (n, n_sites) of +-1 -> (n,), int64 if J and h are whole."""
