@@ -72,15 +72,25 @@ class EnergyDistribution:
 
 @dataclass(frozen=True, eq=False)
 class EnergyMoments:
-    """Mean and variance of the total energy, where no more is known exactly."""
+    """Mean and variance of the total energy, where no more is known exactly.
+
+    allowance: how far the mean may be off, for one of the infinite lattice.
+    """
 
     mean: float
     variance: float
+    allowance: float = 0.0
 
-    def z_score(self, mean: float, n_samples: float) -> float:
-        """How far the mean of n independent energies is from the expected one, in standard errors."""
-        error = math.sqrt(self.variance / n_samples)
-        return (mean - self.mean) / error if error > 0 else 0.0
+    def z_score(self, mean: float, n_samples: float, variance: float | None = None) -> float:
+        """How far the mean of n independent energies is from the expected one beyond the allowance.
+
+        In standard errors, from the exact variance or that of a finite lattice.
+        """
+        spread = self.variance if variance is None else variance
+        error = math.sqrt(max(spread, 0.0) / n_samples)
+        distance = mean - self.mean
+        beyond = math.copysign(max(0.0, abs(distance) - self.allowance), distance)
+        return beyond / error if error > 0 else math.copysign(math.inf, beyond) if beyond else 0.0
 
 
 @dataclass(frozen=True, eq=False)

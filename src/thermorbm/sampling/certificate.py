@@ -25,8 +25,9 @@ class Certificate:
     start_z_*: mean of the chains from random starts minus that of the chains from ordered ones, in standard
     errors; None below the transition, where a random start may freeze into stripes and is not used.
     energy_z: mean energy of the dataset minus the exact one, in standard errors (see
-    `EnergyDistribution.z_score`). energy_histogram_p: chi-squared probability of the energy histogram under
-    the exact P(E).
+    `EnergyDistribution.z_score`). exact_allowance: how far exact_energy, of an infinite lattice, may be from
+    that of this one; energy_z is the distance beyond it. energy_histogram_p: chi-squared probability of the
+    energy histogram under the exact P(E).
     """
 
     n_samples: int
@@ -47,6 +48,7 @@ class Certificate:
     energy_z: float | None
     energy_histogram_p: float | None
     failures: tuple[str, ...] = ()
+    exact_allowance: float = 0.0
 
     @property
     def passed(self) -> bool:
@@ -57,7 +59,9 @@ class Certificate:
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> Certificate:
-        known = {field.name: stored[field.name] for field in fields(cls)}
+        # Files from before there was an allowance had exact values of the very lattice.
+        known = {field.name: stored[field.name] for field in fields(cls) if field.name != "exact_allowance"}
+        known["exact_allowance"] = stored.get("exact_allowance", 0.0)
         return cls(**{**known, "failures": tuple(known["failures"])})
 
 
@@ -80,7 +84,8 @@ def certify(
     kept_energy = energy.ravel()[:n_samples].astype(np.float64)
     effective = effective_sample_size(energy) * n_samples / energy.size
     effective_m = effective_sample_size(np.abs(magnetization)) * n_samples / energy.size
-    variance = energy.var() if exact is None else exact.variance
+    allowance = exact.allowance if isinstance(exact, EnergyMoments) else 0.0
+    variance = float(energy.var()) if exact is None or allowance else exact.variance
     mean = Estimate(float(kept_energy.mean()), float(np.sqrt(variance / effective)))
     certificate = Certificate(
         n_samples=n_samples,
@@ -98,12 +103,21 @@ def certify(
         energy=mean.value / n_sites,
         energy_error=mean.error / n_sites,
         exact_energy=None if exact is None else exact.mean / n_sites,
-        energy_z=None if exact is None else exact.z_score(mean.value, effective),
+        energy_z=_z_score(mean.value, effective, variance, exact),
         energy_histogram_p=histogram_p_value(kept_energy, exact)
         if isinstance(exact, EnergyDistribution)
         else None,
+        exact_allowance=allowance / n_sites,
     )
     return replace(certificate, failures=_failures(certificate, pilot, remedy))
+
+
+def _z_score(
+    mean: float, n_samples: float, variance: float, exact: EnergyDistribution | EnergyMoments | None
+) -> float | None:
+    if isinstance(exact, EnergyMoments):
+        return exact.z_score(mean, n_samples, variance)
+    return None if exact is None else exact.z_score(mean, n_samples)
 
 
 def histogram_p_value(energies: NDArray[np.float64], exact: EnergyDistribution) -> float | None:

@@ -16,9 +16,12 @@ from thermorbm.errors import InputError
 from thermorbm.exact import (
     EnergyDistribution,
     EnergyMoments,
+    bulk_energies,
     energy_distribution,
     enumerated_energy_distribution,
     ring_energy_distribution,
+    transfer_energies,
+    transfer_width,
 )
 from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian
 from thermorbm.lattice import Lattice
@@ -33,6 +36,7 @@ from thermorbm.sampling.workers import Workers
 __all__ = ["METHODS", "Draw", "Progress", "Sector", "draw", "exact_energies"]
 
 _MOST_ENUMERATED = 16
+_MOST_KEPT = 16  # spins of a transfer matrix that takes a second at most
 _MOST_EXACT_SITES = 256**2  # the exact P(E) takes a second there
 
 
@@ -92,12 +96,14 @@ def _remedy(hamiltonian: Hamiltonian, method: str) -> str:
 
 
 def exact_energies(hamiltonian: Hamiltonian, temperature: float) -> EnergyDistribution | EnergyMoments | None:
-    """Exact P(E) where it can be had, of few spins and of plain rings and tori; else its moments, or None."""
+    """P(E) of few spins and of plain rings and tori; else its moments on narrow or infinite lattices."""
     if hamiltonian.n_sites <= _MOST_ENUMERATED:
         return enumerated_energy_distribution(hamiltonian, temperature)
     if hamiltonian.plain is not None and not hamiltonian.frustrated:
         return _plain_energies(*hamiltonian.plain, temperature)
-    return None
+    if transfer_width(hamiltonian) <= _MOST_KEPT:
+        return transfer_energies(hamiltonian, temperature)
+    return bulk_energies(hamiltonian, temperature)
 
 
 def _plain_energies(lattice: Lattice, coupling: float, temperature: float) -> EnergyDistribution | None:
