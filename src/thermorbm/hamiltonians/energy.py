@@ -50,7 +50,8 @@ class Hamiltonian:
 
     def __repr__(self) -> str:
         where = "x".join(map(str, self.grid.shape)) if self.grid else f"{self.n_sites} sites"
-        said = ", ".join(f"{key} {value}" for key, value in self.options.items() if key != "shape")
+        shown = {key: value for key, value in self.options.items() if key != "shape" and np.size(value) < 5}
+        said = ", ".join(f"{key} {value}" for key, value in shown.items())
         return f"Hamiltonian({self.name} {where}{', ' if said else ''}{said})"
 
     def __eq__(self, other: object) -> bool:
