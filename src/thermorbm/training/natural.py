@@ -23,6 +23,8 @@ _MEMORY = 0.95
 _RELATIVE_DAMPING = 1e-3
 # Kullback-Leibler distance per site that one update may move the machine, nats.
 _LONGEST_STEP = 0.0025
+# In a field the machine starts near its goal: it waits until the covariance is known, and then goes slowly.
+_WAIT, _FIELD_RATE = 20, 0.25
 
 
 class NaturalGradient:
@@ -79,7 +81,9 @@ class NaturalGradient:
         n, natural = self._n_weights, torch.zeros_like(plain)
         if self._in_field:
             moving = n + 1  # filters and the visible bias, which follows them
-            natural[:moving] = torch.linalg.solve(metric[:moving, :moving], plain[:moving])
+            if update >= _WAIT:
+                whole = torch.linalg.solve(metric[:moving, :moving], plain[:moving])
+                natural[:moving] = _FIELD_RATE * whole
             return natural
         natural[:n] = torch.linalg.solve(metric[:n, :n], plain[:n])
         if update >= self._biases_from:
