@@ -34,13 +34,13 @@ class NaturalGradient:
     biases are divided by a matrix each: were the machine to follow chance correlations of the two, chains
     that all have one sign would pull the filters. That of the biases is the second moment and not the
     covariance, which all but vanishes when all chains have one sign, and would let the biases jump.
-    Where a machine starts with a visible bias, the data have a field and all of this would be wrong: then
+    Where a machine starts with a visible bias, the data have one sign and all of this would be wrong: then
     filters and visible bias move together from the first update on, divided by one covariance. Hidden biases
     stay 0: they make products of three spins, which a magnetised lattice cannot tell from a field.
     """
 
     def __init__(self, layers: SharedFilters, names: list[str], biases_from: int) -> None:
-        # A field makes one sign the right one; without it a sign is chance, and must not pull the filters.
+        # Then one sign is the right one; else a sign is chance, and must not pull the filters.
         self._in_field = bool(layers.parameters["visible_bias"] != 0) and "visible_bias" in names
         self._layers, self._biases_from = layers, biases_from
         self._shapes = {name: layers.parameters[name].shape for name in names}

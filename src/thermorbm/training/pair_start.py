@@ -21,7 +21,7 @@ from thermorbm.training.start import Arrays, small_filters
 
 # Spins that the couplings of the start are inferred from, at most; the likelihood sees all.
 _MOST_SPINS = 1 << 21
-# In standard errors: weaker couplings are left to the likelihood, and fields taken for chance.
+# In standard errors: weaker couplings are left to the likelihood, smaller mean magnetisations are chance.
 _SIGNIFICANT = 4.0
 _LARGEST = 2.0  # couplings of cold data are not known, and larger ones would only freeze the chains
 _NOISE = 0.1  # of the random filters of `small_filters`, so that no two filters stay alike
@@ -39,13 +39,14 @@ def pair_start(data: Dataset, n_filters: int, window: tuple[int, ...], seed: See
     filters = _NOISE * arrays["filters"]
     for filter_, (offset, coupling) in zip(filters, strongest, strict=False):
         filter_ += _two_taps(window, offset, coupling.value)
-    bias = found.field.value if is_signed(found.field) else 0.0
+    bias = found.field.value if is_magnetized(data) else 0.0
     return {**arrays, "filters": filters.astype(np.float32), "visible_bias": np.array(bias, np.float32)}
 
 
-def is_signed(field: Estimate) -> bool:
-    """Whether a field breaks the symmetry of the data under a global flip."""
-    return abs(field.value) > _SIGNIFICANT * field.error
+def is_magnetized(data: Dataset) -> bool:
+    """Whether one sign of the magnetisation is the rule: a field, or one of two phases, chose it."""
+    sums = np.concatenate([block.sum(axis=1, dtype=np.int64) for block in data.blocks()])
+    return bool(abs(sums.mean()) > _SIGNIFICANT * sums.std() / math.sqrt(len(sums)))
 
 
 def _inferred(data: Dataset, window: tuple[int, ...], seed: SeedSequence) -> InferredCouplings | None:
