@@ -15,6 +15,7 @@ from thermorbm import api
 from thermorbm.cli import main, run
 from thermorbm.dataset import Dataset
 from thermorbm.errors import CertificateWarning
+from thermorbm.hamiltonians import as_hamiltonian, hamiltonian
 from thermorbm.lattice import Lattice
 from thermorbm.sampling.certificate import Certificate
 
@@ -74,7 +75,7 @@ def refused(capsys, arguments):
         ({"shape": ""}, "got ''; for example 64x64"),
         ({"shape": None}, "Missing option '--shape'"),
         ({"method": "swendsen"}, "got 'swendsen'; did you mean"),
-        ({"method": "zzz"}, "one of metropolis, swendsen-wang, wolff"),
+        ({"method": "zzz"}, "one of auto, metropolis, swendsen-wang, wolff"),
         ({"sector": "negative"}, "got 'negative'"),
         ({"sector": "1.5"}, "got 1.5"),
         ({"sector": "nan"}, "got nan"),
@@ -201,15 +202,15 @@ def test_sample_writes_a_certified_file(capsys):
 def test_sample_passes_every_option_on(monkeypatch):
     got = {}
 
-    def fake(lattice, temperature, n_samples, **options):
-        got.update(options, lattice=lattice, temperature=temperature, n_samples=n_samples)
-        return Dataset.from_spins(np.ones((n_samples, lattice.n_sites)), lattice, temperature)
+    def fake(model, temperature, n_samples, **options):
+        got.update(options, model=model, temperature=temperature, n_samples=n_samples)
+        return Dataset.from_spins(np.ones((n_samples, model.n_sites)), model.lattice, temperature)
 
     monkeypatch.setattr(api, "sample", fake)
     assert run(sample_arguments(method="wolff", sector="0.6", threads="3")) == 0
     del got["progress"]
     assert got == {
-        "lattice": Lattice((4, 4)),
+        "model": as_hamiltonian(Lattice((4, 4))),
         "temperature": 2.25,
         "n_samples": 100,
         "seed": 1,
@@ -223,10 +224,10 @@ def test_a_failed_certificate_is_loud(capsys, monkeypatch):
     numbers = {name: float("nan") for name in Certificate.__dataclass_fields__ if name != "failures"}
     failed = Certificate(**numbers, failures=("energy is off", "chains disagree"))
 
-    def fake(lattice, temperature, n_samples, **_):
+    def fake(model, temperature, n_samples, **_):
         warnings.warn("energy is off", CertificateWarning, stacklevel=2)
         packed = np.zeros((n_samples, 2), np.uint8)
-        return Dataset(packed, lattice, temperature, {}, failed)
+        return Dataset(packed, model.lattice, temperature, {}, failed)
 
     monkeypatch.setattr(api, "sample", fake)
     assert run([*sample_arguments(), "--json"]) == 3
@@ -377,3 +378,41 @@ def test_demo_agrees_with_exact_energies(capsys):
     assert all(row.certified and abs(row.z_score) < 4.5 for row in rows)
     assert run(["demo"]) == 0
     assert "Kaufman" in capsys.readouterr().out
+
+
+def test_other_hamiltonians_are_sampled_by_name(capsys):
+    options = {"lattice": "triangular", "shape": "6x6", "coupling": "-1", "field": "0.1", "t": "1.0"}
+    assert run([*sample_arguments(**options), "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["hamiltonian"] == "Hamiltonian(triangular 6x6, coupling -1.0, field 0.1)"
+    assert summary["method"] == "tempering"
+    assert Dataset.load("data.h5").hamiltonian == hamiltonian("triangular", (6, 6), coupling=-1, field=0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({"lattice": "pm-j", "p": "0.9", "disorder-seed": "3"}, {"name": "pm-j", "p": 0.9, "seed": 3}),
+        ({"coupling": "1,0.5", "open": "1"}, {"name": "square", "coupling": (1, 0.5), "open": (False, True)}),
+        ({"lattice": "honeycomb", "open": "0,1"}, {"name": "honeycomb", "open": True}),
+    ],
+)
+def test_disorder_edges_and_several_couplings_on_the_command_line(options, wanted):
+    assert run(sample_arguments(shape="4x5", t="3", **options)) == 0
+    assert Dataset.load("data.h5").hamiltonian == hamiltonian(shape=(4, 5), **wanted)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"lattice": "hexagonal"}, "hamiltonian must be one of"),
+        ({"coupling": "x"}, "not a number"),
+        ({"coupling": "nan"}, "finite"),
+        ({"open": "-1"}, "axes"),
+        ({"field": "0.1", "method": "wolff"}, "ghost spin"),
+        ({"lattice": "triangular", "coupling": "-1", "method": "wolff"}, "percolate"),
+        ({"lattice": "j1j2"}, "shell"),
+    ],
+)
+def test_bad_hamiltonians_end_in_one_line(options, named, capsys):
+    assert named in refused(capsys, sample_arguments(**options))

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from thermorbm import exact
     from thermorbm.api import sample
     from thermorbm.dataset import Dataset
+    from thermorbm.hamiltonians import Hamiltonian, hamiltonian
     from thermorbm.lattice import Lattice
     from thermorbm.model import RBM, SymmetricRBM, load_machine
     from thermorbm.reading.analysis import analyse, bracket_entropy
@@ -21,6 +22,7 @@ __all__ = [
     "RBM",
     "Dataset",
     "Estimate",
+    "Hamiltonian",
     "Lattice",
     "Recipe",
     "Series",
@@ -30,6 +32,7 @@ __all__ = [
     "correlations_learnt",
     "exact",
     "generate",
+    "hamiltonian",
     "hold_out",
     "load_machine",
     "sample",
@@ -40,6 +43,7 @@ __all__ = [
 _HOMES = {
     "Dataset": "thermorbm.dataset",
     "Estimate": "thermorbm.stats",
+    "Hamiltonian": "thermorbm.hamiltonians",
     "Lattice": "thermorbm.lattice",
     "RBM": "thermorbm.model",
     "Recipe": "thermorbm.training",
@@ -49,6 +53,7 @@ _HOMES = {
     "bracket_entropy": "thermorbm.reading.analysis",
     "correlations_learnt": "thermorbm.reading.entropy",
     "generate": "thermorbm.reading.generation",
+    "hamiltonian": "thermorbm.hamiltonians",
     "hold_out": "thermorbm.reading.configurations",
     "load_machine": "thermorbm.model",
     "sample": "thermorbm.api",

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thermorbm.errors import FileError, InputError
+from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.lattice import Lattice
 from thermorbm.spinfiles import (
     BLOCK_SPINS,
@@ -38,6 +39,7 @@ class Dataset:
     temperature: in units of J/k_B, None when unknown or mixed.
     provenance: where the configurations came from (seed, method, versions ...), JSON-able.
     certificate: the sampler's evidence that they follow the Boltzmann distribution, None for other data.
+    hamiltonian: of which they are configurations, None where that is not known.
     """
 
     packed: NDArray[np.uint8]
@@ -46,9 +48,18 @@ class Dataset:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     certificate: Certificate | None = None
     n_sites: int = 0  # 0: that of the lattice
+    hamiltonian: Hamiltonian | None = None
 
     def __post_init__(self) -> None:
+        if self.hamiltonian is not None:
+            object.__setattr__(self, "lattice", _agreed_lattice(self.lattice, self.hamiltonian))
+            if self.lattice is None and self.n_sites in (0, self.hamiltonian.n_sites):
+                object.__setattr__(self, "n_sites", self.hamiltonian.n_sites)
         n_sites = _agreed_n_sites(self.n_sites, self.lattice)
+        if self.hamiltonian is not None and self.hamiltonian.n_sites != n_sites:
+            raise InputError(
+                "hamiltonian", f"{self.hamiltonian.n_sites} sites", f"of the data's {n_sites} sites"
+            )
         _check_packed(self.packed, n_sites)
         packed = self.packed.view()
         packed.flags.writeable = False
@@ -65,15 +76,20 @@ class Dataset:
         *,
         binary: bool = False,
         provenance: Mapping[str, Any] | None = None,
+        hamiltonian: Hamiltonian | None = None,
     ) -> Dataset:
         """Packs users' configurations: (n, n_sites), or (n, *lattice.shape), of +-1.
 
-        binary: the values are 0 and 1 instead, 0 for spin -1.
+        binary: the values are 0 and 1 instead, 0 for spin -1. hamiltonian: of which they are configurations.
         """
         spins = np.asarray(v)
+        if hamiltonian is not None:
+            lattice = _agreed_lattice(lattice, hamiltonian)
+            spins = _rows_of_sites(spins, hamiltonian)
         n_sites = check_layout(spins, lattice)
         packed = pack_array(spins, lattice, low=0 if binary else -1)
-        return cls(packed, lattice, temperature, provenance or {"method": "from_spins"}, n_sites=n_sites)
+        origin = provenance or {"method": "from_spins"}
+        return cls(packed, lattice, temperature, origin, n_sites=n_sites, hamiltonian=hamiltonian)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Dataset]) -> Dataset:
@@ -87,6 +103,7 @@ class Dataset:
         for part in parts:
             if (part.lattice, part.n_sites) != (first.lattice, first.n_sites):
                 raise InputError("parts", f"{first} and {part}", "datasets on one lattice")
+        shared = all(part.hamiltonian == first.hamiltonian for part in parts)
         temperatures = {part.temperature for part in parts}
         origin = [
             {"n_samples": len(part), "temperature": part.temperature, **part.provenance} for part in parts
@@ -97,6 +114,7 @@ class Dataset:
             first.temperature if len(temperatures) == 1 else None,
             {"method": "concatenate", "parts": origin},
             n_sites=first.n_sites,
+            hamiltonian=first.hamiltonian if shared else None,
         )
 
     def __len__(self) -> int:
@@ -142,7 +160,14 @@ class Dataset:
             raise InputError("subset", "no samples", "one or more samples")
         # The certificate speaks of the whole: chosen rows may follow another distribution.
         origin = {**self.provenance, "subset": f"{len(packed)} of {len(self)} samples"}
-        return Dataset(packed, self.lattice, self.temperature, origin, n_sites=self.n_sites)
+        return Dataset(
+            packed,
+            self.lattice,
+            self.temperature,
+            origin,
+            n_sites=self.n_sites,
+            hamiltonian=self.hamiltonian,
+        )
 
     def save(self, path: str | Path) -> None:
         """Writes one checksummed HDF5 file, atomically."""
@@ -152,6 +177,7 @@ class Dataset:
             "temperature": self.temperature,
             "provenance": dict(self.provenance),
             "certificate": self.certificate.to_dict() if self.certificate else None,
+            "hamiltonian": self.hamiltonian.to_dict() if self.hamiltonian else None,
         }
         try:
             write_hdf5(path, "dataset", {"spins": self.packed}, metadata)
@@ -226,6 +252,22 @@ def _agreed_n_sites(n_sites: object, lattice: Lattice | None) -> int:
     return lattice.n_sites if lattice is not None else int(n_sites)
 
 
+def _agreed_lattice(lattice: Lattice | None, hamiltonian: Hamiltonian) -> Lattice | None:
+    """That of the Hamiltonian, which must be the one that was given."""
+    if not isinstance(hamiltonian, Hamiltonian):
+        raise InputError("hamiltonian", hamiltonian, "a Hamiltonian", "make one with tr.hamiltonian")
+    if lattice is not None and hamiltonian.lattice != lattice:
+        raise InputError("lattice", str(lattice), f"that of {hamiltonian!r}", "leave it out")
+    return hamiltonian.lattice
+
+
+def _rows_of_sites(spins: NDArray[Any], hamiltonian: Hamiltonian) -> NDArray[Any]:
+    """(n, *cells, sites per cell) as (n, n_sites); other arrays as they are."""
+    grid = hamiltonian.grid
+    whole = grid is not None and grid.n_cell > 1 and spins.shape[1:] == (*grid.shape, grid.n_cell)
+    return spins.reshape(len(spins), -1) if whole else spins
+
+
 def _check_packed(packed: object, n_sites: int) -> None:
     n_bytes = -(-n_sites // 8)
     if not isinstance(packed, np.ndarray) or packed.dtype != np.uint8:
@@ -248,7 +290,13 @@ def _from_stored(arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, Any]
         provenance,
         _stored_certificate(metadata["certificate"]),
         metadata["n_sites"],
+        _stored_hamiltonian(metadata.get("hamiltonian")),
     )
+
+
+def _stored_hamiltonian(stored: dict[str, Any] | None) -> Hamiltonian | None:
+    """Files from before there were Hamiltonians do not name one."""
+    return None if stored is None else Hamiltonian.from_dict(stored)
 
 
 def _stored_certificate(stored: dict[str, Any] | None) -> Certificate | None:

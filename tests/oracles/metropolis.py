@@ -59,3 +59,22 @@ def sweep(spins, lattice, acceptance, generators, order, first_bits):
         for replica, (u, threshold) in enumerate(zip(uniforms, thresholds, strict=True)):
             if u < threshold:
                 spins[replica][site] *= -1
+
+
+def sweep_terms(spins, terms, field, acceptance, generators, order, first_bits):
+    """One sweep of any products of spins. terms: rows ((site, ...), J); acceptance(cost) -> threshold."""
+    for site in order:
+        own = [(sites, J) for sites, J in terms if site in sites]
+        thresholds = []
+        for replica in spins:
+            cost = 2 * float(field[site]) * replica[site]
+            for sites, J in own:
+                product = 1
+                for other in sites:
+                    product *= replica[other]
+                cost += 2 * J * product
+            thresholds.append(acceptance(cost) if cost > 1e-9 else FREE)
+        uniforms = draw_uniforms(generators, thresholds, first_bits)
+        for replica, (u, threshold) in zip(spins, zip(uniforms, thresholds, strict=True), strict=True):
+            if u < threshold:
+                replica[site] *= -1

@@ -181,7 +181,7 @@ def _pilot(temperature=2.5):
 
 def _certify(block, pilot, energy, magnetization, temperature=2.5):
     truth = exact.energy_distribution(8, temperature)
-    return certify(pilot, pilot.spacing, energy, magnetization, energy.size, 64, truth, "metropolis")
+    return certify(pilot, pilot.spacing, energy, magnetization, energy.size, 64, truth, "wait")
 
 
 def _follow(block, spacing, n_rounds=20):

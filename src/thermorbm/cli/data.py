@@ -13,22 +13,31 @@ from thermorbm.cli.app import EPILOG, NOT_CERTIFIED, app
 from thermorbm.cli.console import print_json, print_pairs, print_table, progress, say
 from thermorbm.cli.options import (
     CountOption,
+    CouplingOption,
     DataArgument,
+    DisorderOption,
+    FieldOption,
     ForceOption,
     JsonOption,
+    LatticeOption,
+    OpenOption,
     OutputOption,
     SeedOption,
     ShapeOption,
+    ShareOption,
     TemperatureOption,
     ThreadsOption,
     number,
     number_or_name,
+    numbers,
+    yes_or_no_per_axis,
 )
 from thermorbm.errors import CertificateWarning
 
 if TYPE_CHECKING:
     from thermorbm.dataset import Dataset
     from thermorbm.demo import DemoRow
+    from thermorbm.hamiltonians import Hamiltonian
 
 # Heavy modules are imported inside the commands, so that --help answers at once.
 
@@ -41,10 +50,17 @@ def sample(
     temperature: TemperatureOption,
     n_samples: CountOption,
     output: OutputOption,
+    lattice: LatticeOption = None,
+    coupling: CouplingOption = "1",
+    field: FieldOption = 0.0,
+    p: ShareOption = None,
+    disorder_seed: DisorderOption = None,
+    open_axes: OpenOption = None,
     seed: SeedOption = 0,
     method: Annotated[
-        str, typer.Option("--method", metavar="NAME", help="metropolis, swendsen-wang or wolff.")
-    ] = "metropolis",
+        str,
+        typer.Option("--method", metavar="NAME", help="auto, metropolis, tempering, swendsen-wang or wolff."),
+    ] = "auto",
     sector: Annotated[
         str, typer.Option("--sector", help="Sign of m: symmetric, positive, or the fraction with m > 0.")
     ] = "symmetric",
@@ -61,18 +77,19 @@ def sample(
       thermorbm sample --shape 64x64 -T 2.25 -n 50000 --seed 1 -o data.h5
       thermorbm sample --shape 16x16x16 -T 4.5 -n 10000 --method swendsen-wang -o cube.h5
       thermorbm sample --shape 64x64 -T 2.0 -n 50000 --sector 0.6 -o unbalanced.h5
+      thermorbm sample --lattice triangular --shape 24x24 --coupling -1 --field 0.1 -T 1.0 -n 10000 -o data.h5
+      thermorbm sample --lattice pm-j --shape 16x16 --p 0.8 --disorder-seed 3 -T 1.0 -n 5000 -o glass.h5
     """
     from thermorbm import api
-    from thermorbm.lattice import Lattice
     from thermorbm.storage import check_target
 
-    lattice = Lattice.parse(shape)
+    model = _hamiltonian(lattice, shape, coupling, field, p, disorder_seed, open_axes)
     check_target(output, overwrite=force)
     began = time.monotonic()
     with progress() as report, warnings.catch_warnings():
         warnings.simplefilter("ignore", CertificateWarning)  # said below, after the file is written
         data = api.sample(
-            lattice,
+            model,
             temperature,
             n_samples,
             seed=seed,
@@ -85,6 +102,34 @@ def sample(
     summary = {"file": str(output), **dataset_summary(data), "seconds": round(time.monotonic() - began, 3)}
     show_dataset(summary, f"wrote {output}", as_json)
     return _exit_code(data, output)
+
+
+def _hamiltonian(
+    name: str | None,
+    shape: str,
+    coupling: str,
+    field: float,
+    p: float | None,
+    disorder_seed: int | None,
+    open_axes: str | None,
+) -> Hamiltonian:
+    from thermorbm.hamiltonians import hamiltonian
+    from thermorbm.lattice import Lattice
+
+    sides = Lattice.parse(shape)
+    couplings = numbers(coupling)
+    edges = [False] if open_axes is None else yes_or_no_per_axis(open_axes)
+    edges += [False] * (sides.dimension - len(edges))
+    plain = {1: "chain", 2: "square", 3: "cubic"}.get(sides.dimension, "hypercubic")
+    return hamiltonian(
+        name or plain,
+        sides.shape,
+        coupling=couplings[0] if len(couplings) == 1 else couplings,
+        field=field,
+        p=p,
+        seed=disorder_seed,
+        open=any(edges) and edges,
+    )
 
 
 @app.command("import", epilog=EPILOG)
@@ -160,6 +205,7 @@ def dataset_summary(data: Dataset) -> dict[str, Any]:
         "n_samples": len(data),
         "n_sites": data.n_sites,
         "shape": list(data.lattice.shape) if data.lattice else None,
+        "hamiltonian": repr(data.hamiltonian) if data.hamiltonian else None,
         "temperature": data.temperature,
         "certified": data.certificate.passed if data.certificate else None,
         "certificate": data.certificate.to_dict() if data.certificate else None,

@@ -29,6 +29,46 @@ def number_or_name(text: str) -> float | str:
         return text
 
 
+def numbers(text: str) -> list[float]:
+    """One number, or several joined by commas."""
+    return [number(part) for part in text.split(",")]
+
+
+def yes_or_no_per_axis(text: str) -> list[bool]:
+    """Axes that are open, such as 0 or 0,1, as one answer for each axis up to the last that is named."""
+    axes = [whole_number(part) for part in text.split(",")]
+    if min(axes) < 0:
+        raise typer.BadParameter(f"{text!r} does not name axes from 0 up")
+    return [axis in axes for axis in range(max(axes) + 1)]
+
+
+LatticeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--lattice",
+        metavar="NAME",
+        help="triangular, honeycomb, kagome, j1j2, pm-j ...; by default hypercubic.",
+    ),
+]
+CouplingOption = Annotated[
+    str,
+    typer.Option("--coupling", metavar="J[,J...]", help="J, or one per axis, direction or shell: 1,0.5."),
+]
+FieldOption = Annotated[
+    float, typer.Option("--field", parser=number, metavar="H", help="Field h of H = -J s s' - h s.")
+]
+ShareOption = Annotated[
+    float | None, typer.Option("--p", parser=number, metavar="P", help="Share of +J bonds of pm-j.")
+]
+DisorderOption = Annotated[
+    int | None,
+    typer.Option(
+        "--disorder-seed", parser=whole_number, metavar="N", help="Realisation of pm-j, gaussian or sk."
+    ),
+]
+OpenOption = Annotated[
+    str | None, typer.Option("--open", metavar="AXES", help="Axes with edges instead of periodic: 0 or 0,1.")
+]
 ShapeOption = Annotated[
     str, typer.Option("--shape", metavar="LxL", help="Sides of the periodic lattice, such as 64x64.")
 ]

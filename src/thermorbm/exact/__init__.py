@@ -1,8 +1,10 @@
 """Truth: exact results for the Ising model, H = -sum_<ij> s_i s_j with J = k_B = 1, on periodic lattices.
 
 `onsager` is the infinite square lattice, `kaufman` the L x L torus, `energy_distribution` any torus in 2d and
-`ring_energy_distribution` the ring, `cubic_series` and `cubic_magnetization` what is known in 3d, and
-`boltzmann` is any lattice small enough to enumerate.
+`ring_energy_distribution` the ring, `cubic_series` and `cubic_magnetization` what is known in 3d.
+`triangular`, `honeycomb` and `kagome` are infinite lattices with either sign of J, `critical_temperature` has
+T_c of these. Any Hamiltonian of up to 20 spins is enumerated by `boltzmann`, any strip up to 25 spins wide
+and torus up to 12 has its `transfer_matrix`.
 """
 
 from importlib import import_module
@@ -11,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 from thermorbm.exact.constants import KC_3D, TC_2D, TC_3D
 
 if TYPE_CHECKING:
+    from thermorbm.exact.bulk import bulk_energies
+    from thermorbm.exact.critical import TC_HONEYCOMB, TC_KAGOME, TC_TRIANGULAR, critical_temperature
     from thermorbm.exact.energies import (
         LARGEST_SIDE,
         EnergyDistribution,
+        EnergyMoments,
         energy_distribution,
         ring_energy_distribution,
     )
@@ -26,9 +31,11 @@ if TYPE_CHECKING:
     )
     from thermorbm.exact.infinite import onsager
     from thermorbm.exact.ising_machine import ising_rbm
+    from thermorbm.exact.planar import honeycomb, kagome, triangular
     from thermorbm.exact.thermodynamics import MagneticThermodynamics, Thermodynamics
     from thermorbm.exact.three_d import cubic_magnetization, cubic_series
     from thermorbm.exact.torus import kaufman
+    from thermorbm.exact.transfer import transfer_energies, transfer_matrix, transfer_width
 
 __all__ = [
     "KC_3D",
@@ -36,40 +43,64 @@ __all__ = [
     "MOST_SPINS",
     "TC_2D",
     "TC_3D",
+    "TC_HONEYCOMB",
+    "TC_KAGOME",
+    "TC_TRIANGULAR",
     "Boltzmann",
     "EnergyDistribution",
+    "EnergyMoments",
     "MagneticThermodynamics",
     "Thermodynamics",
     "boltzmann",
+    "bulk_energies",
+    "critical_temperature",
     "cubic_magnetization",
     "cubic_series",
     "energy_distribution",
     "enumerate_states",
     "enumerated_energy_distribution",
+    "honeycomb",
     "ising_rbm",
+    "kagome",
     "kaufman",
     "onsager",
     "ring_energy_distribution",
+    "transfer_energies",
+    "transfer_matrix",
+    "transfer_width",
+    "triangular",
 ]
 
 # Imported on first use: who only wants T_c does not wait for scipy and numba.
 _HOMES = {
     "Boltzmann": "enumeration",
     "EnergyDistribution": "energies",
+    "EnergyMoments": "energies",
     "LARGEST_SIDE": "energies",
     "MOST_SPINS": "enumeration",
     "MagneticThermodynamics": "thermodynamics",
+    "TC_HONEYCOMB": "critical",
+    "TC_KAGOME": "critical",
+    "TC_TRIANGULAR": "critical",
     "Thermodynamics": "thermodynamics",
     "boltzmann": "enumeration",
+    "bulk_energies": "bulk",
+    "critical_temperature": "critical",
     "cubic_magnetization": "three_d",
     "cubic_series": "three_d",
     "energy_distribution": "energies",
     "enumerate_states": "enumeration",
     "enumerated_energy_distribution": "enumeration",
+    "honeycomb": "planar",
     "ising_rbm": "ising_machine",
+    "kagome": "planar",
     "kaufman": "torus",
     "onsager": "infinite",
     "ring_energy_distribution": "energies",
+    "transfer_energies": "transfer",
+    "transfer_matrix": "transfer",
+    "transfer_width": "transfer",
+    "triangular": "planar",
 }
 
 

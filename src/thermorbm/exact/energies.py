@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,12 +36,12 @@ LARGEST_SIDE = 512  # about 10 s; the time grows as L^3, and beyond L = 1000 pro
 
 @dataclass(frozen=True, eq=False)
 class EnergyDistribution:
-    """P(E) of the total energy E, in units of J, on a ladder of steps 4 from the ground state up.
+    """P(E) of the total energy E, in units of J, from the ground state up; on a torus in steps of 4.
 
-    energies: int64 (n,), ascending. probabilities: float64 (n,), nonnegative, sum 1.
+    energies: (n,), ascending. probabilities: float64 (n,), nonnegative, sum 1.
     """
 
-    energies: NDArray[np.int64]
+    energies: NDArray[Any]
     probabilities: NDArray[np.float64]
 
     @property
@@ -70,6 +71,29 @@ class EnergyDistribution:
 
 
 @dataclass(frozen=True, eq=False)
+class EnergyMoments:
+    """Mean and variance of the total energy, where no more is known exactly.
+
+    allowance: how far the mean may be off, for one of the infinite lattice.
+    """
+
+    mean: float
+    variance: float
+    allowance: float = 0.0
+
+    def z_score(self, mean: float, n_samples: float, variance: float | None = None) -> float:
+        """How far the mean of n independent energies is from the expected one beyond the allowance.
+
+        In standard errors, from the exact variance or that of a finite lattice.
+        """
+        spread = self.variance if variance is None else variance
+        error = math.sqrt(max(spread, 0.0) / n_samples)
+        distance = mean - self.mean
+        beyond = math.copysign(max(0.0, abs(distance) - self.allowance), distance)
+        return beyond / error if error > 0 else math.copysign(math.inf, beyond) if beyond else 0.0
+
+
+@dataclass(frozen=True, eq=False)
 class _Sector:
     """The two products over one set of modes, O_+- or E_+-: base^M plus and base^M minus, each (n,)."""
 
@@ -82,7 +106,7 @@ class _Sector:
         return _Sector(self.base * base, self.plus * (first + second), self.minus * (first - second))
 
 
-def _cramer_rate(levels: NDArray[np.int64], probabilities: NDArray[np.float64], x: float) -> float:
+def _cramer_rate(levels: NDArray[Any], probabilities: NDArray[np.float64], x: float) -> float:
     """I(x) = sup_t [t x - ln <e^{t E}>] of energies `levels` (n,) that rise from 0."""
     possible = probabilities > 0
     steps, logs = levels[possible].astype(np.float64), np.log(probabilities[possible])

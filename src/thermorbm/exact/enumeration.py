@@ -1,8 +1,9 @@
-"""Brute force: every configuration of a tiny lattice of any dimension."""
+"""Brute force: every configuration of a few spins with any Hamiltonian."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,31 +19,33 @@ from thermorbm.exact.thermodynamics import (
     from_log_partition,
     with_magnetization,
 )
+from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.lattice import Lattice
 
 MOST_SPINS = 20
+LEVEL_DIGITS = 9  # energies that agree to so many decimals are one level
 
 
 @dataclass(frozen=True, eq=False)
 class Boltzmann:
     """The Boltzmann distribution over all 2^n configurations of n spins.
 
-    states: int8 (2^n, n) of +-1. energies: int64 (2^n,), total. probabilities: float64 (2^n,), sum 1.
-    thermodynamics: per spin; its magnetization is the mean of |m|, as that of m is 0.
+    states: int8 (2^n, n) of +-1. energies: (2^n,), total. probabilities: float64 (2^n,), sum 1.
+    thermodynamics: per spin; its magnetization is the mean of |m|.
     """
 
     states: NDArray[np.int8]
-    energies: NDArray[np.int64]
+    energies: NDArray[Any]
     probabilities: NDArray[np.float64]
     thermodynamics: MagneticThermodynamics[float]
 
 
-def enumerate_states(lattice: Lattice) -> NDArray[np.int8]:
-    """All configurations of a lattice of n <= 20 spins, int8 (2^n, n) of +-1.
+def enumerate_states(model: Hamiltonian | Lattice) -> NDArray[np.int8]:
+    """All configurations of n <= 20 spins, int8 (2^n, n) of +-1.
 
     Bit i of the number of a row is spin i, 0 for -1: the first row has all spins down.
     """
-    n_spins = lattice.n_sites
+    n_spins = model.n_sites
     if n_spins > MOST_SPINS:
         raise InputError("number of spins", n_spins, f"at most {MOST_SPINS} to enumerate all configurations")
     numbers = np.arange(2**n_spins, dtype="<u4")
@@ -50,40 +53,44 @@ def enumerate_states(lattice: Lattice) -> NDArray[np.int8]:
     return 2 * bits.view(np.int8) - 1
 
 
-def boltzmann(lattice: Lattice, T: float) -> Boltzmann:
-    """The Boltzmann distribution of a lattice of at most 20 spins at temperature T, by enumeration."""
+def boltzmann(model: Hamiltonian | Lattice, T: float) -> Boltzmann:
+    """The Boltzmann distribution of at most 20 spins at temperature T, by enumeration."""
     temperature = as_temperature(T)
-    states = enumerate_states(lattice)
-    energies = lattice.energy(states)
+    states = enumerate_states(model)
+    energies = model.energy(states)
     coupling = coupling_of(np.asarray(temperature))
     weights = np.exp(-coupling * (energies - energies.min()))
     probabilities = weights / weights.sum()
-    magnetization = probabilities @ np.abs(lattice.magnetization(states))
-    thermodynamics = with_magnetization(_thermodynamics(lattice, energies, temperature), magnetization)
+    magnetization = probabilities @ np.abs(model.magnetization(states))
+    thermodynamics = with_magnetization(_thermodynamics(model, energies, temperature), magnetization)
     return Boltzmann(states, energies, probabilities, thermodynamics)
 
 
-def enumerated_energy_distribution(lattice: Lattice, T: float) -> EnergyDistribution:
-    """P(E) of a lattice of at most 20 spins, in any dimension, by enumeration.
+def enumerated_energy_distribution(model: Hamiltonian | Lattice, T: float) -> EnergyDistribution:
+    """P(E) of at most 20 spins, by enumeration.
 
-    energies runs over -n_bonds, -n_bonds + 4, ... <= n_bonds.
+    For a lattice energies runs over -n_bonds, -n_bonds + 4, ... <= n_bonds, for a Hamiltonian over its
+    levels.
     """
     coupling = float(coupling_of(np.asarray(as_temperature(T))))
-    counts = _degeneracies(lattice, lattice.energy(enumerate_states(lattice)))
-    weights = counts * np.exp(-coupling * 4.0 * np.arange(len(counts)))
-    return EnergyDistribution(ladder(lattice.n_bonds), weights / weights.sum())
+    levels, counts = _levels(model, model.energy(enumerate_states(model)))
+    weights = counts * np.exp(-coupling * (levels - levels[0]))
+    return EnergyDistribution(levels, weights / weights.sum())
 
 
-def _degeneracies(lattice: Lattice, energies: NDArray[np.int64]) -> NDArray[np.float64]:
-    energy_ladder = ladder(lattice.n_bonds)
-    return np.bincount((energies - energy_ladder[0]) // 4, minlength=len(energy_ladder)).astype(np.float64)
+def _levels(model: Hamiltonian | Lattice, energies: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Energies in ascending order, and how many configurations have each."""
+    if isinstance(model, Lattice):
+        steps = ladder(model.n_bonds)
+        return steps, np.bincount((energies - steps[0]) // 4, minlength=len(steps)).astype(np.float64)
+    levels, counts = np.unique(np.round(energies, LEVEL_DIGITS), return_counts=True)
+    return levels, counts.astype(np.float64)
 
 
 def _thermodynamics(
-    lattice: Lattice, energies: NDArray[np.int64], temperature: float
+    model: Hamiltonian | Lattice, energies: NDArray[Any], temperature: float
 ) -> Thermodynamics[float]:
-    counts = _degeneracies(lattice, energies)
-    levels = np.arange(0, 4 * len(counts), 4, dtype=np.float64)
-    log_z = canonical(levels, counts, coupling_of(np.array([temperature]))) * (1 / lattice.n_sites)
-    ground = -lattice.n_bonds / lattice.n_sites
-    return from_log_partition(np.asarray(temperature), log_z.reshape(()), ground)
+    levels, counts = _levels(model, energies)
+    excess = (levels - levels[0]).astype(np.float64)
+    log_z = canonical(excess, counts, coupling_of(np.array([temperature]))) * (1 / model.n_sites)
+    return from_log_partition(np.asarray(temperature), log_z.reshape(()), float(levels[0]) / model.n_sites)

@@ -3,6 +3,7 @@
 Nothing here knows how a quantity depends on temperature; that is for `estimators`.
 """
 
+from thermorbm.inverse_ising import InferredCouplings, infer_couplings
 from thermorbm.observables.bracket import EntropyBracket, entropy_bracket, negative_log_likelihood
 from thermorbm.observables.configurations import (
     ConfigurationSeries,
@@ -51,6 +52,7 @@ __all__ = [
     "Distribution",
     "EntropyBracket",
     "HiddenEncoding",
+    "InferredCouplings",
     "Interactions",
     "Quality",
     "RadialCurve",
@@ -67,6 +69,7 @@ __all__ = [
     "hamiltonian_energy",
     "hidden_encoding",
     "hidden_magnetization_histogram",
+    "infer_couplings",
     "interactions",
     "inverse_filter_correlation",
     "inverse_filter_sums",

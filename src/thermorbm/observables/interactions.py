@@ -54,6 +54,20 @@ class Interactions:
         return {r: float(np.mean(values)) for r, values in ordered}
 
     @property
+    def vectors(self) -> dict[Offset, float]:
+        """J(r) for every displacement r, the shorter way round, of which r and -r are one; not averaged."""
+        found = {}
+        for (_, second), value in self.of_order(2).items():
+            steps = tuple(r - side if 2 * r > side else r for r, side in zip(second, self.shape, strict=True))
+            found[max(steps, tuple(-r for r in steps))] = value
+        return dict(sorted(found.items(), key=lambda item: (sum(r * r for r in item[0]), item[0])))
+
+    @property
+    def field(self) -> float:
+        """The coupling of single spins, h over k_B T."""
+        return self.couplings[((0,) * len(self.shape),)]
+
+    @property
     def nearest(self) -> float:
         """The coupling of neighbours, averaged over axes: 1/T of the Ising model."""
         step = (*[0] * (len(self.shape) - 1), 1)

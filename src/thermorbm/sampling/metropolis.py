@@ -17,6 +17,7 @@ leaves detailed balance as it is. A refusal of a free flip is decided by the fir
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from typing import Any
 
@@ -41,19 +42,23 @@ def update_order(lattice: Lattice) -> NDArray[np.int64]:
 
 
 def acceptance_bits(lattice: Lattice, temperature: float) -> Words:
-    """(d, 64): the bits, from the top, of floor(15/16 exp(-cost/T) 2^64) for n < d broken bonds.
+    """(d, 64): the bits of the thresholds of a flip with n < d broken bonds.
 
     Each bit is written as a whole word, 0 or all ones.
     """
+    bits = threshold_bits(lattice.flip_costs[: lattice.dimension].tolist(), temperature)
+    return (-bits.astype(np.int64)).view(np.uint64)
+
+
+def threshold_bits(costs: Sequence[float], temperature: float) -> NDArray[np.uint8]:
+    """(n, 64): the bits, from the top, of floor(15/16 exp(-cost/T) 2^64) of each cost > 0."""
     with localcontext() as context:
         context.prec = 60
         scale = 2**64 - 2 ** (64 - REFUSAL_BITS)
-        ratios = [
-            -Decimal(int(cost)) / Decimal(temperature) for cost in lattice.flip_costs[: lattice.dimension]
-        ]
+        ratios = [-Decimal(cost) / Decimal(temperature) for cost in costs]
         thresholds = [int(ratio.exp() * scale) for ratio in ratios]
-    bits = [[-(threshold >> (63 - k) & 1) for k in range(64)] for threshold in thresholds]
-    return np.array(bits, dtype=np.int64).view(np.uint64)
+    bits = [[threshold >> (63 - k) & 1 for k in range(64)] for threshold in thresholds]
+    return np.array(bits, dtype=np.uint8).reshape(-1, 64)
 
 
 @njit

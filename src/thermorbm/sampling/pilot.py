@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ class Pilot:
     started from random spins. sweeps: length of the whole run.
     """
 
-    energy: NDArray[np.int64]
+    energy: NDArray[Any]
     magnetization: NDArray[np.int64]
     hot: NDArray[np.bool_]
     stride: int
@@ -49,7 +50,7 @@ class Pilot:
         """That of |m|."""
         return self._tau(np.abs(self.magnetization))
 
-    def _tau(self, series: NDArray[np.int64]) -> float:
+    def _tau(self, series: NDArray[Any]) -> float:
         step = max(1, series.shape[1] // _TAU_CHAINS)
         return self.stride * autocorrelation_time(series[:, ::step])
 
@@ -95,7 +96,7 @@ class Pilot:
     def start_z_abs_magnetization(self) -> float | None:
         return self._start_z(np.abs(self.magnetization))
 
-    def _start_z(self, series: NDArray[np.int64]) -> float | None:
+    def _start_z(self, series: NDArray[Any]) -> float | None:
         means = series.mean(axis=0)
         return difference_z_score(means[self.hot], means[~self.hot]) if self.hot.any() else None
 

@@ -31,21 +31,22 @@ def _add_at(planes: Any, plane: int, carry: Any) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def count_differences(state: Any, first: Any, second: Any, planes: Any) -> None:
-    """Counts, for each replica, the pairs of rows (first[k], second[k]) of `state` that differ.
+def count_odd(state: Any, rows: Any, columns: Any, planes: Any) -> None:
+    """Counts, for each replica, the terms k whose rows[k] of `state` have an odd number of set bits.
 
-    first, second: (8 m,) int64. planes: (PLANES, WORDS), overwritten by the count's binary digits.
-    Eight pairs at a time go through a carry-save tree, so that only one word in eight ripples through memory.
+    rows: (8 m, width) int64. columns: a tuple of `width` integers, of which only the length counts, as it is
+    known when compiling. planes: (PLANES, WORDS), overwritten by the count's binary digits.
+    Eight terms at a time go through a carry-save tree, so that only one word in eight ripples through memory.
     """
     for plane in range(planes.shape[0]):
         store(planes, plane, fill(np.uint64(0)))
     ones, twos, fours = fill(np.uint64(0)), fill(np.uint64(0)), fill(np.uint64(0))
-    for k in range(0, first.shape[0], 8):
-        ones, two_a = _add(ones, _pair(state, first, second, k), _pair(state, first, second, k + 1))
-        ones, two_b = _add(ones, _pair(state, first, second, k + 2), _pair(state, first, second, k + 3))
+    for k in range(0, rows.shape[0], 8):
+        ones, two_a = _add(ones, _parity(state, rows, columns, k), _parity(state, rows, columns, k + 1))
+        ones, two_b = _add(ones, _parity(state, rows, columns, k + 2), _parity(state, rows, columns, k + 3))
         twos, four_a = _add(twos, two_a, two_b)
-        ones, two_a = _add(ones, _pair(state, first, second, k + 4), _pair(state, first, second, k + 5))
-        ones, two_b = _add(ones, _pair(state, first, second, k + 6), _pair(state, first, second, k + 7))
+        ones, two_a = _add(ones, _parity(state, rows, columns, k + 4), _parity(state, rows, columns, k + 5))
+        ones, two_b = _add(ones, _parity(state, rows, columns, k + 6), _parity(state, rows, columns, k + 7))
         twos, four_b = _add(twos, two_a, two_b)
         fours, eight = _add(fours, four_a, four_b)
         _add_at(planes, 3, eight)
@@ -55,8 +56,11 @@ def count_differences(state: Any, first: Any, second: Any, planes: Any) -> None:
 
 
 @njit
-def _pair(state: Any, first: Any, second: Any, k: int) -> Any:
-    return load(state, first[k]) ^ load(state, second[k])
+def _parity(state: Any, rows: Any, columns: Any, k: int) -> Any:
+    parity = load(state, rows[k, 0])
+    for column in range(1, len(columns)):
+        parity = parity ^ load(state, rows[k, column])
+    return parity
 
 
 def counts_of(planes: NDArray[np.uint64]) -> NDArray[np.int64]:

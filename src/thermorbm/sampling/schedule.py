@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,13 +50,13 @@ def _followed(blocks: Sequence[Block]) -> Sequence[Block]:
     return blocks[: max(1, _PILOT_CHAINS // len(blocks[0].hot))]
 
 
-def _record(blocks: Sequence[Block], workers: Workers, n_records: int, stride: int) -> NDArray[np.int64]:
+def _record(blocks: Sequence[Block], workers: Workers, n_records: int, stride: int) -> NDArray[Any]:
     """(2, n_records, n_chains): energy and magnetisation, each record after `stride` more sweeps.
 
     All blocks move; n_chains counts those of the followed ones.
     """
     size, n_followed = len(blocks[0].hot), len(_followed(blocks))
-    series = np.empty((2, n_records, n_followed * size), np.int64)
+    series = np.empty((2, n_records, n_followed * size), blocks[0].measure()[0].dtype)
 
     def follow(index: int) -> None:
         if index >= n_followed:

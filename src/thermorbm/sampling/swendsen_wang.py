@@ -1,4 +1,4 @@
-"""Swendsen-Wang: join aligned neighbours with probability 1 - exp(-2/T), give every cluster a random sign."""
+"""Swendsen-Wang: join aligned neighbours with probability 1 - exp(-2J/T), give clusters random signs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from thermorbm.sampling.generators import next_uniform, next_word
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def swendsen_wang(spins: Any, neighbours: Any, join: float, generators: Any, n_sweeps: int) -> None:
-    """Moves each chain by n_sweeps. spins: (n_chains, n_sites) int8; neighbours: (n_sites, 2 d), columns
-    0, 2, ... lead up; generators: (n_chains, 2)."""
+def swendsen_wang(spins: Any, neighbours: Any, join: Any, generators: Any, n_sweeps: int) -> None:
+    """Moves each chain by n_sweeps. spins: (n_chains, n_sites) int8; neighbours: (n_sites, most), each bond
+    once, and the site itself where it has fewer; join: of the same shape; generators: (n_chains, 2)."""
     parent = np.empty(spins.shape[1], np.int64)
     for chain in range(spins.shape[0]):
         for _ in range(n_sweeps):
@@ -22,13 +22,15 @@ def swendsen_wang(spins: Any, neighbours: Any, join: float, generators: Any, n_s
 
 
 @njit
-def _join_clusters(spins: Any, neighbours: Any, join: float, generator: Any, parent: Any) -> None:
+def _join_clusters(spins: Any, neighbours: Any, join: Any, generator: Any, parent: Any) -> None:
     for site in range(len(spins)):
         parent[site] = site
     for site in range(len(spins)):
-        for bond in range(0, neighbours.shape[1], 2):
+        for bond in range(neighbours.shape[1]):
             other = neighbours[site, bond]
-            if spins[site] == spins[other] and next_uniform(generator) < join:
+            if other == site:
+                break
+            if spins[site] == spins[other] and next_uniform(generator) < join[site, bond]:
                 a, b = _root(parent, site), _root(parent, other)
                 parent[max(a, b)] = min(a, b)
 

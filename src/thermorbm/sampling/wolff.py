@@ -1,4 +1,4 @@
-"""Wolff: grow one cluster from a random site, joining aligned neighbours with 1 - exp(-2/T), and flip it."""
+"""Wolff: grow one cluster from a random site, joining aligned neighbours with 1 - exp(-2J/T), and flip it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from thermorbm.sampling.generators import next_uniform
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def wolff(spins: Any, neighbours: Any, join: float, generators: Any, n_clusters: int) -> int:
+def wolff(spins: Any, neighbours: Any, join: Any, generators: Any, n_clusters: int) -> int:
     """Flips n_clusters clusters in each chain and returns how many spins flipped in all.
 
-    spins: (n_chains, n_sites) int8; neighbours: (n_sites, 2 d); generators: (n_chains, 2).
+    spins: (n_chains, n_sites) int8; neighbours: (n_sites, most), the site itself where it has fewer;
+    join: of the same shape; generators: (n_chains, 2).
     """
     stack = np.empty(spins.shape[1], np.int64)
     flipped = 0
@@ -25,7 +26,7 @@ def wolff(spins: Any, neighbours: Any, join: float, generators: Any, n_clusters:
 
 
 @njit
-def _flip_one(spins: Any, neighbours: Any, join: float, generator: Any, stack: Any) -> int:
+def _flip_one(spins: Any, neighbours: Any, join: Any, generator: Any, stack: Any) -> int:
     seed = int(next_uniform(generator) * len(spins))
     sign = spins[seed]
     spins[seed] = -sign
@@ -36,7 +37,7 @@ def _flip_one(spins: Any, neighbours: Any, join: float, generator: Any, stack: A
         site = stack[depth]
         for bond in range(neighbours.shape[1]):
             other = neighbours[site, bond]
-            if spins[other] == sign and next_uniform(generator) < join:
+            if spins[other] == sign and next_uniform(generator) < join[site, bond]:
                 spins[other] = -sign
                 stack[depth] = other
                 depth += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, Protocol
 
@@ -20,6 +20,7 @@ from thermorbm.training.dense import DenseLayers
 from thermorbm.training.devices import choose_precision
 from thermorbm.training.layers import TensorLayers
 from thermorbm.training.order import Order
+from thermorbm.training.pair_start import pair_start
 from thermorbm.training.recipe import RECIPES, Recipe
 from thermorbm.training.start import glorot_normal, ordered_units, small_filters
 from thermorbm.training.symmetric import symmetric_layers
@@ -120,13 +121,15 @@ class DenseDesign:
 class SymmetricDesign:
     """Filters of side `kernel` on a periodic lattice of sides `shape`.
 
-    point_group: each filter is there in all its turns and reflections.
+    point_group: each filter is there in all its turns and reflections. data: what the start is inferred from;
+    None for random filters.
     """
 
     n_filters: int
     kernel: int
     shape: tuple[int, ...]
     point_group: bool = False
+    data: Dataset | None = field(default=None, compare=False, repr=False)
 
     recipes = SYMMETRIC_RECIPES
     record_every = 25
@@ -150,6 +153,9 @@ class SymmetricDesign:
     def layers(
         self, seed: SeedSequence, device: torch.device, dtype: torch.dtype, order: Order | None
     ) -> TensorLayers:
+        if self.data is not None and not self.point_group:
+            start_ = pair_start(self.data, self.n_filters, self.window, seed)
+            return symmetric_layers(start_, self.shape, device)
         filters = small_filters(self.n_filters, self.n_images, self.window, seed)
         images = window_images(self.kernel, len(self.shape)) if self.point_group else None
         return symmetric_layers(filters, self.shape, device, images)
@@ -205,7 +211,14 @@ def _symmetric(data: Dataset, filters: int, kernel: int, point_group: bool) -> S
         remedy = "import the configurations with their shape"
         raise InputError("data", "no lattice shape", "on a periodic lattice", remedy)
     shape = data.lattice.shape
-    design = SymmetricDesign(_count("filters", filters), _count("kernel", kernel), shape, bool(point_group))
+    if data.hamiltonian is not None and not data.hamiltonian.uniform:
+        remedy = "train a dense machine, or infer its couplings with observables.infer_couplings"
+        raise InputError(
+            "data", repr(data.hamiltonian), "of one coupling per displacement everywhere", remedy
+        )
+    design = SymmetricDesign(
+        _count("filters", filters), _count("kernel", kernel), shape, bool(point_group), data
+    )
     if design.kernel > min(shape):
         raise InputError("kernel", kernel, f"at most the shortest side of the lattice, {min(shape)}")
     return design

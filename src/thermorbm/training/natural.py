@@ -23,6 +23,8 @@ _MEMORY = 0.95
 _RELATIVE_DAMPING = 1e-3
 # Kullback-Leibler distance per site that one update may move the machine, nats.
 _LONGEST_STEP = 0.0025
+# In a field the machine starts near its goal: it waits until the covariance is known, and then goes slowly.
+_WAIT, _FIELD_RATE = 20, 0.25
 
 
 class NaturalGradient:
@@ -32,9 +34,14 @@ class NaturalGradient:
     biases are divided by a matrix each: were the machine to follow chance correlations of the two, chains
     that all have one sign would pull the filters. That of the biases is the second moment and not the
     covariance, which all but vanishes when all chains have one sign, and would let the biases jump.
+    Where a machine starts with a visible bias, the data have one sign and all of this would be wrong: then
+    filters and visible bias move together from the first update on, divided by one covariance. Hidden biases
+    stay 0: they make products of three spins, which a magnetised lattice cannot tell from a field.
     """
 
     def __init__(self, layers: SharedFilters, names: list[str], biases_from: int) -> None:
+        # Then one sign is the right one; else a sign is chance, and must not pull the filters.
+        self._in_field = bool(layers.parameters["visible_bias"] != 0) and "visible_bias" in names
         self._layers, self._biases_from = layers, biases_from
         self._shapes = {name: layers.parameters[name].shape for name in names}
         self._n_weights = self._shapes["filters"].numel()
@@ -64,13 +71,24 @@ class NaturalGradient:
         pull, curvature = self._pull(rate)
         plain[:n] -= self._layers.n_sites * pull
         metric[:n, :n] += self._layers.n_sites * curvature
-        natural = torch.zeros_like(plain)
-        natural[:n] = torch.linalg.solve(metric[:n, :n], plain[:n])
-        if update >= self._biases_from:
-            natural[n:] = torch.linalg.solve(metric[n:, n:], plain[n:])
+        natural = self._divided(plain, metric, update)
         length = rate**2 * float(plain @ natural) / 2
         natural *= min(1.0, (_LONGEST_STEP * self._layers.n_sites / length) ** 0.5) if length > 0 else 1.0
         return self._parts(natural.to(self._layers.device, torch.float32))
+
+    def _divided(self, plain: torch.Tensor, metric: torch.Tensor, update: int) -> torch.Tensor:
+        """The gradient divided by the metric, as a whole or filters and biases each by its own."""
+        n, natural = self._n_weights, torch.zeros_like(plain)
+        if self._in_field:
+            moving = n + 1  # filters and the visible bias, which follows them
+            if update >= _WAIT:
+                whole = torch.linalg.solve(metric[:moving, :moving], plain[:moving])
+                natural[:moving] = _FIELD_RATE * whole
+            return natural
+        natural[:n] = torch.linalg.solve(metric[:n, :n], plain[:n])
+        if update >= self._biases_from:
+            natural[n:] = torch.linalg.solve(metric[n:, n:], plain[n:])
+        return natural
 
     def _pull(self, rate: float) -> tuple[torch.Tensor, torch.Tensor]:
         """Gradient of the prior by the filters, (n,), and its curvature, (n, n)."""
@@ -98,9 +116,10 @@ class NaturalGradient:
         return metric + torch.diag(_RELATIVE_DAMPING * metric.diagonal())
 
     def _moments(self, rows: torch.Tensor) -> torch.Tensor:
-        """Covariance of what belongs to the filters, second moments of what belongs to the biases."""
+        """Covariance of what belongs to the filters; second moments of biases, unless there is a field."""
         rows = rows.clone()
-        rows[:, : self._n_weights] -= rows[:, : self._n_weights].mean(0)
+        centred = rows.shape[1] if self._in_field else self._n_weights
+        rows[:, :centred] -= rows[:, :centred].mean(0)
         return rows.t() @ rows / max(1, len(rows) - 1)
 
     def _rows(self, v: torch.Tensor, h: torch.Tensor) -> torch.Tensor:

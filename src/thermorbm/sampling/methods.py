@@ -1,0 +1,83 @@
+"""Which algorithm suits a Hamiltonian, and the blocks of chains that run it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import SeedSequence
+
+from thermorbm.errors import InputError, unknown_name
+from thermorbm.hamiltonians import Hamiltonian
+from thermorbm.sampling.blocks import Block, ClusterBlock, MetropolisBlock, wolff_flips_per_sweep
+from thermorbm.sampling.general_blocks import block_kind
+from thermorbm.sampling.starts import RARE, hot_starts, reversed_weight, transition
+from thermorbm.sampling.tempering import TemperedBlock, temperature_ladder
+
+METHODS = ("auto", "metropolis", "swendsen-wang", "wolff", "tempering")
+CLUSTERS = ("swendsen-wang", "wolff")
+
+# Samples per chain that make the pilot's share of the work small.
+_ROUNDS = 24
+_MAX_CHAINS = {"metropolis": 64 * MetropolisBlock.n_chains, "tempering": 8 * MetropolisBlock.n_chains}
+_MAX_CLUSTER_CHAINS = 2048
+_MIN_CHAINS = 32
+
+
+def choose_method(hamiltonian: Hamiltonian, temperature: float, method: str) -> str:
+    """What "auto" stands for; InputError where an algorithm cannot sample this Hamiltonian."""
+    if method not in METHODS:
+        raise unknown_name("method", method, METHODS)
+    if method in CLUSTERS:
+        _check_clusters(hamiltonian, method)
+    if method != "auto":
+        return method
+    if hamiltonian.frustrated:
+        return "tempering"
+    # A phase against the field that is metastable but not rare is out of reach of single flips.
+    against = reversed_weight(hamiltonian, temperature) > RARE and temperature <= transition(hamiltonian)
+    return "tempering" if against else "metropolis"
+
+
+def _check_clusters(hamiltonian: Hamiltonian, method: str) -> None:
+    wanted, remedy = "'metropolis' or 'tempering' here", ""
+    if hamiltonian.largest_order > 2:
+        remedy = "clusters are not offered for products of three or four spins"
+    elif hamiltonian.has_field:
+        remedy = "clusters in a field would need a ghost spin, which is not offered"
+    elif hamiltonian.frustrated:
+        remedy = "on a frustrated lattice clusters percolate far above any order and move nothing"
+    if remedy:
+        raise InputError("method", method, wanted, remedy)
+
+
+def build_blocks(
+    hamiltonian: Hamiltonian,
+    temperature: float,
+    n_samples: int,
+    method: str,
+    calibration: SeedSequence,
+    chains: SeedSequence,
+) -> list[Block]:
+    """Blocks of chains that give n_samples in about two dozen rounds."""
+    if method in CLUSTERS:
+        seeds = chains.spawn(_n_blocks(n_samples, _MAX_CLUSTER_CHAINS, ClusterBlock.n_chains))
+        hot = hot_starts(hamiltonian, temperature, ClusterBlock.n_chains)
+        flips = wolff_flips_per_sweep(hamiltonian, temperature, calibration) if method == "wolff" else None
+        return [ClusterBlock(hamiltonian, temperature, seed, hot, flips) for seed in seeds]
+    if method == "metropolis" and hamiltonian.plain is not None and hamiltonian.plain[1] > 0:
+        lattice, coupling = hamiltonian.plain
+        seeds = chains.spawn(_n_blocks(n_samples, _MAX_CHAINS[method], MetropolisBlock.n_chains))
+        hot = hot_starts(hamiltonian, temperature, MetropolisBlock.n_chains)
+        return [MetropolisBlock(lattice, temperature, seed, hot, coupling) for seed in seeds]
+    kind, terms = block_kind(hamiltonian)
+    seeds = chains.spawn(_n_blocks(n_samples, _MAX_CHAINS[method], kind.n_chains))
+    if method == "metropolis":
+        hot = hot_starts(hamiltonian, temperature, kind.n_chains)
+        return [kind(hamiltonian, temperature, seed, hot, terms) for seed in seeds]
+    both = np.asarray(np.arange(kind.n_chains) % 2 == 1)
+    ladder = temperature_ladder(hamiltonian, temperature, calibration)
+    return [TemperedBlock(hamiltonian, ladder, seed, both) for seed in seeds]
+
+
+def _n_blocks(n_samples: int, most_chains: int, size: int) -> int:
+    n_chains = min(max(n_samples / _ROUNDS, _MIN_CHAINS), most_chains)
+    return max(1, round(n_chains / size))
