@@ -75,11 +75,13 @@ def _rbms_pcd(data: tr.Dataset, n_hidden: int, seconds: float, rate: float, seed
     start = 1e-2 * torch.randn(n, n_hidden)
     machine = BBRBM(weight_matrix=start, vbias=torch.zeros(n), hbias=torch.zeros(n_hidden))
     optimizer = torch.optim.SGD(machine.parameters(), lr=rate, maximize=True)
+    for parameter in machine.parameters():
+        parameter.grad = torch.zeros_like(parameter)  # their gradient is written into it
     chains, begin = machine.init_chains(128), time.process_time()
     while time.process_time() - begin < seconds:
         rows = np.sort(rng.integers(0, len(data), 128))
         v = torch.from_numpy((data.select(rows).spins() + 1) // 2).float()
-        optimizer.zero_grad()
+        optimizer.zero_grad(set_to_none=False)
         chains, _ = fit_batch_pcd((v, weights), chains, machine, gibbs_steps=1, beta=1.0)
         optimizer.step()
     w, a, d = (x.double().numpy() for x in (machine.weight_matrix.T, machine.vbias, machine.hbias))

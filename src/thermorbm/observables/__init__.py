@@ -43,6 +43,7 @@ from thermorbm.observables.weights import (
     filter_sums,
     inverse_filter_correlation,
     inverse_filter_sums,
+    majority_shares,
     wrap_filters,
 )
 
@@ -76,6 +77,7 @@ __all__ = [
     "largest_domains",
     "linear_probability",
     "magnetization_probability",
+    "majority_shares",
     "mere_order",
     "negative_log_likelihood",
     "pair_estimates",

@@ -65,6 +65,15 @@ def filter_sums(machine: Machine) -> UnitSums:
     return UnitSums(all_up - hidden_bias(machine), machine.n_visible)
 
 
+def majority_shares(machine: Machine) -> NDArray[np.float64]:
+    """Share of the sign that most weights of each filter have, from 1/2 to 1. -> (n_hidden,).
+
+    A filter of n_v independent weights of random sign has 1/2 + 1 / sqrt(2 pi n_v).
+    """
+    up = (couplings(machine) > 0).mean(axis=1)
+    return np.asarray(np.maximum(up, 1 - up), np.float64)
+
+
 def inverse_filter_sums(machine: Machine) -> UnitSums:
     """sum_i W_ij of each visible unit j."""
     all_up = machine.visible_inputs(np.ones((1, machine.n_hidden)))[0]

@@ -63,6 +63,7 @@ def weights(machine: Machine, lattice: Lattice | None, every_filter: bool) -> tu
         histogram = ob.distribution(numbers)
         values[name] = Moments(**_moments(histogram))
         arrays |= {f"{name}.edges": histogram.edges, f"{name}.density": histogram.density}
+    values["majority_sign"] = _mean_share(ob.majority_shares(machine))
     if lattice is not None:
         values |= _domains(machine, lattice)
         arrays |= _on_the_lattice(machine, lattice, every_filter)
@@ -77,8 +78,12 @@ def filter_sum_variance(machine: Machine) -> Estimate:
 def _domains(machine: Machine, lattice: Lattice) -> dict[str, Any]:
     """Share of a filter's sites in its largest domain of one sign: mean over filters, and their spread."""
     shares = ob.largest_domains(machine, lattice)
-    mean = mean_estimate(shares) if len(shares) > 1 else Estimate(float(shares[0]), math.nan)
-    return {"largest_domain": mean, "largest_domain_spread": float(shares.std())}
+    return {"largest_domain": _mean_share(shares), "largest_domain_spread": float(shares.std())}
+
+
+def _mean_share(shares: NDArray[np.float64]) -> Estimate:
+    """Mean over filters; the error of a single one is not known."""
+    return mean_estimate(shares) if len(shares) > 1 else Estimate(float(shares[0]), math.nan)
 
 
 def _moments(histogram: ob.Distribution) -> dict[str, Any]:
@@ -123,9 +128,9 @@ def visible_energy(machine: Machine, train: Dataset, held_out: Dataset) -> tuple
     values = VisibleEnergy(
         mean_and_variance(energies.full),
         mean_and_variance(others.full),
-        mean_and_variance(energies.zero_bias),
-        mean_and_variance(energies.absolute),
-        energies.all_up,
+        mean_and_variance(others.zero_bias),
+        mean_and_variance(others.absolute),
+        others.all_up,
     )
     histogram = ob.distribution(energies.full)
     return values, {"visible_energy.edges": histogram.edges, "visible_energy.density": histogram.density}

@@ -39,7 +39,9 @@ class Moments:
 
 @dataclass(frozen=True)
 class Weights:
-    """The parameters of a dense machine. The last three are None where the data have no lattice."""
+    """The parameters of a dense machine. majority_sign: share of the sign that most weights of a filter have,
+    mean over filters. What follows it is None where the data have no lattice.
+    """
 
     W: Moments
     b: Moments
@@ -47,6 +49,7 @@ class Weights:
     filter_sums: Moments
     inverse_filter_sums: Moments
     filter_sum_abs_variance: Estimate
+    majority_sign: Estimate | None = None
     largest_domain: Estimate | None = None
     largest_domain_spread: float | None = None
     file: str | None = None
@@ -140,7 +143,7 @@ class MeanAndVariance:
 
 @dataclass(frozen=True)
 class VisibleEnergy:
-    """Of training and held-out configurations, and of the paper's two approximations on training ones."""
+    """Of training and held-out configurations, and of the paper's two approximations on held-out ones."""
 
     train: MeanAndVariance
     held_out: MeanAndVariance

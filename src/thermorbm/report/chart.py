@@ -166,7 +166,7 @@ def column_charts(
     run: Run, has_curves: Callable[[Column], bool], draw: Callable[[list[Column], str], Chart], reason: str
 ) -> list[Chart]:
     """Charts of at most three columns each: machines for single temperatures, then those for all of them."""
-    columns = [Column(family, role) for role in ("main", "union") for family in run.families]
+    columns = [Column(family, role) for role in ("main", "union") for family in run.views]
     kept = [column for column in columns if has_curves(column)]
     if not kept:
         raise Missing(reason)

@@ -75,7 +75,8 @@ def check_fall_with_size(curve: str, reason: str) -> Check:
     def check(family: FamilyView) -> Ruling:
         """Larger machines are lower at most temperatures, and nowhere higher by more than 2 errors."""
         items = sized_items(family, reason, least=2)
-        curves = [{x: (y, error) for x, y, error in points(item.curves.get(curve))} for item in items]
+        name = family.scored(curve)
+        curves = [{x: (y, error) for x, y, error in points(item.curves.get(name))} for item in items]
         if not all(curves):
             raise Missing(reason)
         common = sorted(set.intersection(*(set(one) for one in curves)))

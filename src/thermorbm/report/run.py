@@ -12,7 +12,7 @@ from thermorbm.records import NotDone
 from thermorbm.report.labels import TC, Label, Measured, T, plain
 from thermorbm.runner.rundir import existing_run
 from thermorbm.runner.store import read_reduced
-from thermorbm.study.quantities import Arrays
+from thermorbm.study.quantities import ON_TRAINING_DATA, Arrays
 from thermorbm.study.results import (
     Curve,
     Data,
@@ -44,6 +44,8 @@ ONE_SIZE = "there is one number of hidden units only"
 NO_WEIGHTS = "the weights were not looked at"
 KELVIN_LIKE = Label(r"$J/k_\mathrm{B}$")
 NO_THERMODYNAMICS = Thermodynamics({}, {})
+
+AS_PAPER = "-as-paper"
 
 
 class Missing(Exception):
@@ -78,7 +80,18 @@ class Run:
 
     @property
     def families(self) -> list[FamilyView]:
-        return [FamilyView(self, family) for family in self.results.families]
+        """Every family with its machines, but for those that were trained as the paper's."""
+        return [FamilyView(self, family.trained(as_paper=False)) for family in self.results.families]
+
+    @property
+    def views(self) -> list[FamilyView]:
+        """The same, each followed by its machines trained as the paper's where there are some."""
+        views = []
+        for family, whole in zip(self.families, self.results.families, strict=True):
+            views.append(family)
+            if whole.has_paper_machines:
+                views.append(FamilyView(self, whole.trained(as_paper=True), as_paper=True))
+        return views
 
     @property
     def files_read(self) -> frozenset[str]:
@@ -115,19 +128,25 @@ def read_run(path: Path) -> Run:
 
 @dataclass(frozen=True, eq=False)
 class FamilyView:
-    """The results of one family, with the questions that figures, tables and claims ask of them."""
+    """The results of one family, with the questions that figures, tables and claims ask of them.
+
+    as_paper: with the machines that were trained as the paper's, and no others.
+    """
 
     run: Run
     results: Family
+    as_paper: bool = False
 
     @property
     def name(self) -> str:
-        return self.results.name
+        """Of the family, and how its machines were trained; also in names of files."""
+        return self.results.name + (AS_PAPER if self.as_paper else "")
 
     @property
     def title(self) -> Label:
         """The family's name, with its lattice."""
-        return plain(self.name + (f" ({'×'.join(map(str, self.shape))})" if self.shape else ""))
+        shape = f" ({'×'.join(map(str, self.shape))})" if self.shape else ""
+        return plain(self.results.name + shape + (", trained as the paper's" if self.as_paper else ""))
 
     @property
     def shape(self) -> tuple[int, ...] | None:
@@ -142,6 +161,10 @@ class FamilyView:
     def thermodynamics(self) -> Thermodynamics:
         """Averages of the configurations as curves; without any where they were not computed."""
         return self.results.thermodynamics or NO_THERMODYNAMICS
+
+    def scored(self, name: str) -> str:
+        """The quantity on which claims judge: of training data where machines are the paper's, as it did."""
+        return ON_TRAINING_DATA.get(name, name) if self.as_paper else name
 
     def at(self, value: float) -> Label:
         """A value of the control parameter in words: T = 2.25."""

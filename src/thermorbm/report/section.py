@@ -42,6 +42,18 @@ class Ruling:
     measured: Markup
 
 
+def undecided(template: str, *values: object) -> Ruling:
+    """An answer that errors do not allow; `template` is markup of our own."""
+    return Ruling(Judgement.INCONCLUSIVE, text(template, *values))
+
+
+def compare(difference: float, error: float, template: str, *values: object) -> Ruling:
+    """Yes if a difference is above 0 by three standard errors, no if it is below by as many, else neither."""
+    if abs(difference) <= 3 * error:
+        return undecided(template, *values)
+    return decide(difference > 0, template, *values)
+
+
 def decide(holds: bool, template: str, *values: object) -> Ruling:
     """An answer of yes or no, with what was measured; `template` is markup of our own."""
     return Ruling(Judgement.HOLDS if holds else Judgement.FAILS, text(template, *values))
@@ -55,6 +67,7 @@ class Claim:
     """A sentence of the paper, and the rule by which `check` decides it in each family.
 
     part: the figure, table or passage that it belongs to. check raises Missing if the numbers are not there.
+    dimension: the one that the paper speaks of, None for any.
     """
 
     id: str
@@ -62,14 +75,15 @@ class Claim:
     statement: Markup
     rule: str
     check: Check
+    dimension: int | None = None
 
 
-def claim(id: str, part: str, statement: str) -> Callable[[Check], Claim]:
+def claim(id: str, part: str, statement: str, dimension: int | None = None) -> Callable[[Check], Claim]:
     """Makes the check below it a claim whose rule is the check's docstring.
 
     statement: text with formulas between dollar signs.
     """
-    return lambda check: Claim(id, part, Label(statement).html, stated_rule(check), check)
+    return lambda check: Claim(id, part, Label(statement).html, stated_rule(check), check, dimension)
 
 
 def stated_rule(check: Check) -> str:
@@ -97,6 +111,11 @@ def each_family(make: Callable[[FamilyView], PageTable]) -> Callable[[Run], list
     return lambda run: [table for family in run.families if (table := make(family)).rows]
 
 
+def each_view(make: Callable[[FamilyView], PageTable]) -> Callable[[Run], list[PageTable]]:
+    """The same, with machines trained as the paper's apart from the others."""
+    return lambda run: [table for view in run.views if (table := make(view)).rows]
+
+
 @dataclass(frozen=True)
 class RunFigure:
     """A figure of the whole study. draw gives its charts; their names begin with `id`."""
@@ -122,12 +141,17 @@ class RunFigure:
 
 @dataclass(frozen=True)
 class FamilyFigure(RunFigure):
-    """A figure of each family."""
+    """A figure of each family. of_data: its configurations alone, so that it is the same for all machines."""
+
+    of_data: bool = False
 
     def attempts(self, run: Run) -> Iterator[list[Chart] | Gap]:
-        for family in run.families:
+        for family in run.families if self.of_data else run.views:
             what = f"{self.part}, {self.title} ({family.name})"
-            yield attempt(what, partial(self._charts_of, family))
+            result = attempt(what, partial(self._charts_of, family))
+            if family.as_paper and isinstance(result, Gap) and not result.is_failure:
+                continue  # what the paper's machines have no part in
+            yield result
 
     def _charts_of(self, family: FamilyView) -> list[Chart]:
         return self._named(self.draw(family), f"-{family.name}", f"{self.title}: " + family.title)
@@ -196,8 +220,16 @@ class Judged:
 
 
 def judge(item: Claim, run: Run) -> Judged:
-    """The claim in every family; one line if none can tell and all for the same reason."""
-    rulings = {family.name: _ruling(item, family) for family in run.families}
+    """The claim in every family; one line if none can tell and all for the same reason.
+
+    Machines trained as the paper's are judged apart, where they say anything of their own.
+    """
+    rulings: dict[str, Ruling] = {}
+    for view in run.views:
+        ruling = _ruling(item, view)
+        is_new = ruling not in rulings.values() and ruling.judgement is not Judgement.UNTESTED
+        if is_new or not view.as_paper:
+            rulings[view.name] = ruling
     different = set(rulings.values()) or {Ruling(Judgement.UNTESTED, Markup("there are no data"))}
     (first, *others) = different
     if not others and first.judgement is Judgement.UNTESTED:
@@ -206,6 +238,9 @@ def judge(item: Claim, run: Run) -> Judged:
 
 
 def _ruling(item: Claim, family: FamilyView) -> Ruling:
+    if item.dimension not in (None, family.results.dimension):
+        reason = f"the paper says so in {item.dimension} dimensions alone"
+        return Ruling(Judgement.UNTESTED, text("{}", reason))
     ruling = attempt(item.id, partial(item.check, family))
     if isinstance(ruling, Gap):
         judgement = Judgement.BROKEN if ruling.is_failure else Judgement.UNTESTED

@@ -18,7 +18,7 @@ from thermorbm.runner.task import Task
 from thermorbm.stats import Estimate
 from thermorbm.storage import read_json, write_csv
 from thermorbm.study import results as typed
-from thermorbm.study.quantities import QUANTITIES, Quantity
+from thermorbm.study.quantities import ON_TRAINING_DATA, QUANTITIES, Quantity
 from thermorbm.study.results import (
     FORMAT,
     Machine,
@@ -43,7 +43,7 @@ TABLES = (
     "critical_temperatures",
     "extrapolations",
 )
-PLACE = ("group", "role", "union", "sector", "n_hidden", "seed_index")
+PLACE = ("group", "role", "as_paper", "union", "sector", "n_hidden", "seed_index")
 
 
 def collect(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) -> Results:
@@ -109,12 +109,12 @@ def _critical_temperatures(family: Values) -> list[Values]:
     targets, infinite = configurations.get("targets", {}), family["critical_temperature"]
     rows = list(configurations.get("critical", []))
     for item in family["indicators"]:
-        place = {name: item[name] for name in ("group", "role", "union", "n_hidden")}
+        place = {name: item.get(name) for name in ("group", "role", "as_paper", "union", "n_hidden")}
         rows += [{**place, **row} for row in item.get("critical", [])]
     return [
         {
             **row,
-            "is_shown": _is_shown(row["indicator"], family["shape"]),
+            "is_shown": _is_shown(row, family["shape"]),
             "target": targets.get(row["kind"]),
             "relative_to_target": _relative(row["estimate"], targets.get(row["kind"])),
             "relative_to_infinite": _relative(row["estimate"], {"value": infinite} if infinite else None),
@@ -123,11 +123,15 @@ def _critical_temperatures(family: Values) -> list[Values]:
     ]
 
 
-def _is_shown(indicator: str, shape: Sequence[int] | None) -> bool:
+def _is_shown(row: Values, shape: Sequence[int] | None) -> bool:
     """Whether it stands in the table of T_c; of the correlations only one, at a sixteenth of the side.
 
-    But not that of nearest neighbours: it tells how smooth filters are, not how far order reaches.
+    But not that of nearest neighbours: it tells how smooth filters are, not how far order reaches. What is
+    scored on training data, as the paper does, is shown of machines that were trained as the paper's.
     """
+    indicator: str = row["indicator"]
+    if indicator in ON_TRAINING_DATA.values():
+        return bool(row.get("as_paper"))
     if not indicator.startswith("correlation_r") or shape is None:
         return True
     return indicator == f"correlation_r{2 ** int(math.log2(max(32, min(shape))) - 4)}"

@@ -162,7 +162,7 @@ class FamilyPlanner:
         for n_hidden, n_filters in self._sizes(variant):
             recipe, readings = self._recipe(variant, n_hidden), list[Task]()
             labels = {"group": variant.name, "role": _role(variant, recipe), "union": variant.union}
-            labels["n_hidden"] = n_hidden
+            labels |= {"n_hidden": n_hidden, "as_paper": variant.as_paper}
             for value in [None] if variant.union else self._values_of(variant):
                 for index in range(variant.seeds):
                     place = self._machine(variant, n_hidden, n_filters, value, index, recipe, labels)
@@ -313,7 +313,9 @@ def _role(variant: Variant, recipe: Mapping[str, Any]) -> str:
         return "main"
     if variant.sector != "symmetric":
         return "unbalanced"
-    return "zero-bias" if recipe["zero_bias"] else "other"
+    if recipe["zero_bias"]:
+        return "zero-bias"
+    return "main" if variant.as_paper else "other"
 
 
 def _resolved_precision(study: Study) -> str:

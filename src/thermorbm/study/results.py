@@ -12,7 +12,7 @@ certificates, verdicts, ln Z) keep what this file does not name in `other`. A pa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -151,8 +151,8 @@ class Verdict:
 @dataclass(frozen=True)
 class Machine:
     """One machine. value: None if it was trained on all temperatures together. variant: its name in the
-    study. role: what that variant is for, see `Variant.role`. filters, kernel: of symmetric machines. file:
-    of its training history.
+    study. role: what that variant is for. as_paper: trained as the paper's. filters, kernel: of symmetric
+    machines. file: of its training history.
     """
 
     variant: str = field(metadata=GROUP)
@@ -176,6 +176,7 @@ class Machine:
     filters: int | None = None
     kernel: int | None = None
     point_group: bool | None = None
+    as_paper: bool | None = False
     file: str | None = None
     interactions: Interactions | NotDone = NOT_READ
     weights: Weights | NotDone = NOT_READ
@@ -225,6 +226,7 @@ class CriticalTemperature(Indication):
 
     variant: str | None = field(default=None, metadata=GROUP)
     role: str | None = None
+    as_paper: bool | None = False
     union: bool | None = None
     n_hidden: int | None = None
     is_shown: bool = True
@@ -268,6 +270,7 @@ class Indicators:
     n_hidden: int
     curves: Mapping[str, Curve]
     critical: tuple[Indication, ...] = ()
+    as_paper: bool | None = False
     file: str | None = None
     what: str = "indicators"
 
@@ -311,6 +314,23 @@ class Family:
         """Data with equally many configurations of either sign, or those with unequal ones, by value."""
         rows = [row for row in self.data if (row.sector == "symmetric") == balanced]
         return sorted(rows, key=lambda row: row.value)
+
+    @property
+    def has_paper_machines(self) -> bool:
+        return any(machine.as_paper for machine in self.machines)
+
+    def trained(self, as_paper: bool) -> Family:
+        """With the machines that were trained as the paper's, or with the others; the data stay."""
+        return replace(
+            self,
+            machines=tuple(row for row in self.machines if bool(row.as_paper) == as_paper),
+            indicators=tuple(row for row in self.indicators if bool(row.as_paper) == as_paper),
+            critical_temperatures=tuple(
+                row
+                for row in self.critical_temperatures
+                if row.variant is None or bool(row.as_paper) == as_paper
+            ),
+        )
 
     def first_seeds(self, role: str = "main", n_hidden: int | None = None) -> list[Machine]:
         """The machines of that role from the first seed, by size and value."""

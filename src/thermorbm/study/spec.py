@@ -69,7 +69,8 @@ class Variant:
     temperatures: some of the family's, None for all. sector: of the configurations, "symmetric", "positive"
     or the fraction with m > 0. union: one machine for all temperatures together, `proportions` says how many
     configurations each contributes, relative to the largest. samples: training configurations per
-    temperature, None for all.
+    temperature, None for all. as_paper: trained as the paper's machines were; the report judges the paper's
+    claims on them beside those of the others.
     """
 
     name: str = "main"
@@ -86,6 +87,7 @@ class Variant:
     union: bool = False
     proportions: tuple[float, ...] | None = None
     samples: int | None = None
+    as_paper: bool = False
 
     def __post_init__(self) -> None:
         check_name("name", self.name)

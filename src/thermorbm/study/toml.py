@@ -213,6 +213,7 @@ def _variant(table: Table, main: Variant) -> Variant:
         "union": table.flag("union"),
         "proportions": table.optional_numbers("proportions"),
         "samples": table.optional_whole("samples"),
+        "as_paper": table.flag("as_paper"),
     }
     table.finish()
     if not training["hidden"] and not filters:

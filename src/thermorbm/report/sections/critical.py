@@ -32,7 +32,12 @@ PAPER = {
     (3, "data", "entropy_per_spin"): 4.390, (3, "data", "pseudo_entropy_per_spin"): 4.383,
 }  # fmt: skip
 PAPER_SIDES = {2: 64, 3: 16}
-IN_TABLE_2 = ("pseudo_likelihood_per_spin", "entropy_per_spin", "pseudo_entropy_per_spin")
+IN_TABLE_2 = (
+    "pseudo_likelihood_train_per_spin",
+    "pseudo_likelihood_per_spin",
+    "entropy_per_spin",
+    "pseudo_entropy_per_spin",
+)
 
 
 def critical_table(family: FamilyView) -> PageTable:
@@ -140,9 +145,9 @@ def table_2(run: Run) -> list[PageTable]:
     """T_c from the slope of L~, S and S~ beside the values of the paper where lattice and size agree."""
     rows = [
         _table_2_row(family, item)
-        for family in run.families
-        for item in tc_estimates(family)
-        if item.row.indicator in IN_TABLE_2
+        for family in run.views
+        for item in tc_estimates(family, shown=True)
+        if item.row.indicator in IN_TABLE_2 and not (family.as_paper and item.role == "data")
     ]
     if not rows:
         return []
@@ -181,7 +186,7 @@ def _paper(family: FamilyView, item: TcEstimate) -> str:
 def within_three_percent(family: FamilyView) -> Ruling:
     """Every size within 3 % of T_c of the infinite lattice."""
     critical = need(family.critical, "T_c is not known")
-    items = estimates_by(family, "main", "pseudo_likelihood")
+    items = estimates_by(family, "main", family.scored("pseudo_likelihood_per_spin"))
     words = [
         (i.n_hidden or 0, f"{with_error(i.value, i.error)} ({percent(i.value / critical - 1, signed=True)})")
         for i in items

@@ -222,8 +222,10 @@ SECTION = Section(
     "data",
     "The configurations",
     figures=(
-        FamilyFigure("app-a", "App. A", "Thermodynamics", draw_thermodynamics),
-        FamilyFigure("certificates", "Data", "Configurations against exact results", draw_certificates),
+        FamilyFigure("app-a", "App. A", "Thermodynamics", draw_thermodynamics, of_data=True),
+        FamilyFigure(
+            "certificates", "Data", "Configurations against exact results", draw_certificates, of_data=True
+        ),
     ),
     claims=(integrations_agree,),
 )

@@ -38,7 +38,7 @@ from thermorbm.report.labels import (
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.rules import check_fall_with_size
 from thermorbm.report.run import NO_MACHINES, ONE_SIZE, FamilyView, Missing, Run, need, points
-from thermorbm.report.section import Cell, PageTable, Ruling, RunFigure, Section, claim, decide, each_family
+from thermorbm.report.section import Cell, PageTable, Ruling, RunFigure, Section, claim, decide, each_view
 from thermorbm.report.sections.data import data_series, entropies, exact_series
 from thermorbm.report.sections.generation import ROLES_SHOWN
 from thermorbm.report.style import BLACK, GREY, colour
@@ -203,7 +203,8 @@ def likelihoods(family: FamilyView, role: str = "main") -> dict[int, ByValue]:
     items = family.results.indicators_of(role)
     if not items:
         raise Missing(NO_MACHINES[role])
-    curves = {item.n_hidden: {x: y for x, y, _ in points(item.curves.get(LIKELIHOOD))} for item in items}
+    name = family.scored(LIKELIHOOD)
+    curves = {item.n_hidden: {x: y for x, y, _ in points(item.curves.get(name))} for item in items}
     if not all(curves.values()):
         raise Missing(NO_LIKELIHOOD)
     return curves
@@ -257,7 +258,7 @@ def smallest_nearest_to_entropy(family: FamilyView) -> Ruling:
 
 @claim("pseudo-entropy", "Text", r"$\widetilde{S}$ < $S$.")
 def pseudo_entropy_below(family: FamilyView) -> Ruling:
-    """At no temperature above S by more than 2 standard errors."""
+    """An identity, conditioning: at no temperature is S~ above S by more than 2 standard errors."""
     entropy = entropies(family)
     curve = points(family.thermodynamics.curves.get("pseudo_entropy_per_spin"))
     rows = [(entropy[x] - y, error, x) for x, y, error in curve if x in entropy]
@@ -286,7 +287,7 @@ SECTION = Section(
         RunFigure("fig-8", "Fig. 8", "Pseudo-likelihood and entropy", draw_entropies),
         RunFigure("supp-heat-capacity", "Supp.", "Estimated heat capacity", draw_heat_capacities),
     ),
-    tables=(each_family(bracket_table),),
+    tables=(each_view(bracket_table),),
     claims=(
         LIKELIHOOD_FALLS,
         union_above_single,

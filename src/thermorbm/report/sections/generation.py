@@ -14,7 +14,6 @@ from thermorbm.report.labels import (
     Label,
     axis,
     list_with,
-    percent,
     plain,
     short,
     size_label,
@@ -30,7 +29,7 @@ from thermorbm.report.section import (
     Section,
     claim,
     decide,
-    each_family,
+    each_view,
 )
 from thermorbm.report.sections.data import data_series, exact_series
 from thermorbm.report.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, VERMILION
@@ -166,30 +165,30 @@ def generation_at(family: FamilyView, value: float) -> Generation:
 
 
 def energy_errors(family: FamilyView) -> tuple[list[float], Markup]:
-    """Relative errors of the energy of one-step reconstructions at three landmarks, also in words."""
+    """How far the energy of one-step reconstructions is off at three landmarks, J per spin, also in words."""
     errors = []
     for value in landmarks(family):
         made = generation_at(family, value).magnetization.thermal.get("energy_per_spin")
         data = need(family.data_at(value), NO_ENERGIES).thermal.get("energy_per_spin")
-        errors.append(abs(need(made, NO_ENERGIES).value / need(data, NO_ENERGIES).value - 1))
+        errors.append(abs(need(made, NO_ENERGIES).value - need(data, NO_ENERGIES).value))
     if len(errors) < 3:
         raise Missing("fewer than three temperatures")
     places = [family.at(value) for value in landmarks(family)]
-    return errors, list_with(" at ", zip(map(percent, errors), places, strict=True))
+    return errors, list_with(" at ", [(short(e, 2), place) for e, place in zip(errors, places, strict=True)])
 
 
-@claim("generation-ends", "Fig. 6", "One-step reconstructions are good at low and high temperature.")
+@claim("generation-ends", "Fig. 6", "One-step reconstructions are good at low and high temperature.", 2)
 def good_at_both_ends(family: FamilyView) -> Ruling:
-    """Their energy is within 5 % of the data's at the low and the high temperature."""
+    """Their energy is within 0.1 J per spin, 5 % of its range, of the data's at both ends."""
     (cold, _, hot), words = energy_errors(family)
-    return decide(max(cold, hot) <= 0.05, "energy off by {}", words)
+    return decide(max(cold, hot) <= 0.1, "energy off by {} J per spin", words)
 
 
-@claim("generation-near", "Fig. 6", "They are worse near $T_c$.")
+@claim("generation-near", "Fig. 6", "They are worse near $T_c$.", 2)
 def worse_near_critical(family: FamilyView) -> Ruling:
-    """Their energy is further off near T_c than at the low and the high temperature."""
+    """Their energy is further off, in J per spin, near T_c than at the low and the high temperature."""
     (cold, near, hot), words = energy_errors(family)
-    return decide(near > max(cold, hot), "energy off by {}", words)
+    return decide(near > max(cold, hot), "energy off by {} J per spin", words)
 
 
 @claim(
@@ -217,6 +216,6 @@ SECTION = Section(
         FamilyFigure("fig-6", "Fig. 6", "Generated configurations", draw_generated),
         FamilyFigure("text-chains", "Text", "Chains from two starts", draw_relaxation),
     ),
-    tables=(each_family(quality_table),),
+    tables=(each_view(quality_table),),
     claims=(good_at_both_ends, worse_near_critical, faster_from_p_hidden),
 )

@@ -31,7 +31,7 @@ from thermorbm.report.labels import (
 from thermorbm.report.panels import Panel, Series, draw_panels, series
 from thermorbm.report.rules import FLAT
 from thermorbm.report.run import ONE_SIZE, FamilyView, Missing, need, points
-from thermorbm.report.section import FamilyFigure, PageTable, Ruling, Section, claim, decide, each_family
+from thermorbm.report.section import FamilyFigure, PageTable, Ruling, Section, claim, decide, each_view
 from thermorbm.report.style import colour
 from thermorbm.study.results import Hidden
 
@@ -145,7 +145,7 @@ def hidden_at(family: FamilyView, n_hidden: int, value: float) -> Hidden:
     return need(need(family.observation(n_hidden, value), NO_HIDDEN).hidden, NO_HIDDEN)
 
 
-@claim("mh-mean", "Fig. 5", "The mean hidden magnetisation is zero.")
+@claim("mh-mean", "Fig. 5", "The mean hidden magnetisation is zero.", 2)
 def mean_magnetisation_zero(family: FamilyView) -> Ruling:
     """|mean| <= 0.05 or 4 standard errors below, near and above T_c."""
     means = {
@@ -157,7 +157,7 @@ def mean_magnetisation_zero(family: FamilyView) -> Ruling:
     return decide(holds, "⟨<i>m</i><sub>h</sub>⟩ = {}", words)
 
 
-@claim("mh-bimodal", "Fig. 5", "Near $T_c$ its distribution has two peaks for the smallest $n_h$.")
+@claim("mh-bimodal", "Fig. 5", "Near $T_c$ its distribution has two peaks for the smallest $n_h$.", 2)
 def two_peaks_when_small(family: FamilyView) -> Ruling:
     """Sarle's coefficient above 5/9."""
     value, n_hidden = near_critical(family), family.smallest()
@@ -166,9 +166,9 @@ def two_peaks_when_small(family: FamilyView) -> Ruling:
     return decide(coefficient > FLAT, words, short(coefficient, 2), family.at(value), size_label(n_hidden))
 
 
-@claim("mh-narrower", "Fig. 5", "It gets narrower with $n_h$.")
+@claim("mh-narrower", "Fig. 5", "It gets narrower with $n_h$.", 2)
 def narrower_when_large(family: FamilyView) -> Ruling:
-    """The standard deviation near T_c falls from size to size."""
+    """The standard deviation near T_c falls from size to size; of free units it goes as n_h^(-1/2)."""
     value, sizes = near_critical(family), family.results.sizes()
     if len(sizes) < 2:
         raise Missing(ONE_SIZE)
@@ -180,7 +180,7 @@ def narrower_when_large(family: FamilyView) -> Ruling:
 
 @claim("permutation", "Text", "Permuting hidden units changes nothing.")
 def permutation_changes_nothing(family: FamilyView) -> Ruling:
-    """Visible energies agree within 1e-5 of themselves."""
+    """An identity of every machine: visible energies agree within rounding, 1e-5 of themselves."""
     change = hidden_at(family, family.smallest(), near_critical(family)).permutation_difference
     return decide(change <= 1e-5, "largest relative change of a visible energy {}", short(change, 2))
 
@@ -192,7 +192,7 @@ SECTION = Section(
         FamilyFigure("tab-1", "Tab. 1", "Sign rule", draw_sign_rule),
         FamilyFigure("fig-5", "Fig. 5", "Hidden magnetisation", draw_magnetisation),
     ),
-    tables=(each_family(sign_rule_table),),
+    tables=(each_view(sign_rule_table),),
     claims=(
         sign_rule_obeyed,
         mean_magnetisation_zero,

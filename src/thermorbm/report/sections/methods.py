@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from thermorbm.report.chart import Chart
 from thermorbm.report.labels import N_HIDDEN, axis, cell, short
 from thermorbm.report.run import FamilyView, Run
-from thermorbm.report.section import Cell, PageTable, RunFigure, Section, each_family
+from thermorbm.report.section import Cell, PageTable, RunFigure, Section, each_view
 from thermorbm.report.sections.energy import MEAN, VARIANCE
 from thermorbm.report.style import BLACK, BLUE, GREY, SINGLE, VERMILION, new_figure
 from thermorbm.study.results import Machine
@@ -129,10 +129,10 @@ def write_about_machines(run: Run) -> list[Markup]:
     return [
         Markup(
             "Every machine with its recipe, and whether training converged. <i>L̃</i> and CE (cross entropy) "
-            "are those of held-out configurations, visible energies those of training configurations, per "
-            "spin. Learnt is the share of the correlations, from 0 for spins that are independent but for "
-            "their common order to 1 for a perfect machine; mere order says that a machine knows that order, "
-            "is saturated, and knows no more."
+            "and visible energies, per spin, are those of held-out configurations; tables/summary.csv has "
+            "those of training configurations too. Learnt is the share of the correlations, from 0 for spins "
+            "that are independent but for their common order to 1 for a perfect machine; mere order says "
+            "that a machine knows that order, is saturated, and knows no more."
         )
     ]
 
@@ -151,7 +151,7 @@ def machine_table(family: FamilyView) -> PageTable:
 def _machine_row(machine: Machine) -> list[Cell]:
     seen = machine.observations[0] if machine.value is not None and machine.observations else None
     scores = seen.likelihood.held_out if seen and seen.likelihood else None
-    energy = seen.visible_energy.train if seen and seen.visible_energy else None
+    energy = seen.visible_energy.held_out if seen and seen.visible_energy else None
     return [
         machine.variant,
         "all" if machine.value is None else f"{machine.value:g}",
@@ -187,5 +187,5 @@ SECTION = Section(
     "machine", "The machine", figures=(RunFigure("fig-1", "Fig. 1", "The machine", draw_machine),)
 )
 METHODS = Section("methods", "Methods", tables=(recipe_tables,), words=write_methods)
-MACHINES = Section("machines", "Machines", tables=(each_family(machine_table),), words=write_about_machines)
+MACHINES = Section("machines", "Machines", tables=(each_view(machine_table),), words=write_about_machines)
 PROVENANCE = Section("provenance", "Timings and versions", tables=(provenance_tables,))

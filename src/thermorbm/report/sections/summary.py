@@ -12,7 +12,7 @@ from thermorbm.report.images import Picture, bare, flat
 from thermorbm.report.labels import PSEUDO_LIKELIHOOD, Label, axis, plain, text
 from thermorbm.report.panels import Panel, Series, add_legend, draw_panel
 from thermorbm.report.run import FamilyView, Missing, Run
-from thermorbm.report.section import Cell, PageTable, RunFigure, Section, each_family
+from thermorbm.report.section import Cell, PageTable, RunFigure, Section, each_view
 from thermorbm.report.sections.critical import critical_table
 from thermorbm.report.sections.energy import VARIANCE
 from thermorbm.report.sections.entropy import entropy_series, pseudo_entropy_series
@@ -81,7 +81,7 @@ def done_table(run: Run) -> list[PageTable]:
     """A row per family: lattice, temperatures, configurations, machines."""
     symbol = run.control_symbol.html
     columns = ["Data", "Lattice", "Hamiltonian", symbol, "Configurations", "Machines"]
-    return [PageTable(columns, [_done(family) for family in run.families], style="wide cards")]
+    return [PageTable(columns, [_done(family) for family in run.views], style="wide cards")]
 
 
 def _done(family: FamilyView) -> list[Cell]:
@@ -169,6 +169,6 @@ SECTION = Section(
     "summary",
     "Summary",
     figures=(RunFigure("overview", "", "At a glance", draw_overview),),
-    tables=(done_table, each_family(critical_table)),
+    tables=(done_table, each_view(critical_table)),
     words=write_warnings,
 )

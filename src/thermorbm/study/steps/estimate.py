@@ -36,7 +36,7 @@ def leave(rows: Rows, result: Reduced) -> None:
     elif what == "thermodynamics":
         rows.family(result)["thermodynamics"] = {**result.values, "file": result.file}
     else:
-        place = {name: labels.get(name) for name in ("group", "role", "union", "n_hidden")}
+        place = {name: labels.get(name) for name in ("group", "role", "as_paper", "union", "n_hidden")}
         rows.add(result, "indicators", {**place, **result.values, "file": result.file})
 
 

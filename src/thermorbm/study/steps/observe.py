@@ -79,5 +79,5 @@ def leave(rows: Rows, result: Reduced) -> None:
 
 
 STEP = StudyStep(
-    "observe", version=3, run=run, cost=cost, leave=leave, of_machine=of_machine, reads_large=True
+    "observe", version=4, run=run, cost=cost, leave=leave, of_machine=of_machine, reads_large=True
 )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from thermorbm.dataset import Dataset
     from thermorbm.training import TrainingResult
 
-LABELS = ("value", "group", "role", "union", "sector", "n_hidden", "seed_index")
+LABELS = ("value", "group", "role", "as_paper", "union", "sector", "n_hidden", "seed_index")
 SETTINGS = ("seed", "recipe", "samples", "proportions", "threads")
 SYMMETRIC = ("filters", "kernel", "point_group")
 

@@ -43,5 +43,5 @@ def leave(rows: Rows, result: Reduced) -> None:
 
 
 STEP = StudyStep(
-    "weights", version=2, run=run, cost=cost, leave=leave, of_machine=of_machine, reads_large=True
+    "weights", version=3, run=run, cost=cost, leave=leave, of_machine=of_machine, reads_large=True
 )
