@@ -24,7 +24,7 @@ from thermorbm.observables import Comparison, quality
 
 TEMPERATURES = (2.0, 2.25, 3.0)
 N_TRAINED, N_HELD_OUT = 10_000, 5_000
-NEGATIVE_PHASES = {"CD-5": {"persistent": False, "gibbs_steps": 5}, "PCD": {}}
+NEGATIVE_PHASES = {"CD-5": {"persistent_from": 1.0, "gibbs_steps": 5}, "PCD": {"persistent_from": 0.0}}
 SHOWN = {"joint_energy": "E(v,h)", "energy": "E", "abs_magnetization": "abs m", "heat_capacity": "c_V"}
 
 

@@ -24,6 +24,8 @@ _MOST_SPINS = 1 << 21
 # In standard errors: weaker couplings are left to the likelihood, smaller mean magnetisations are chance.
 _SIGNIFICANT = 4.0
 _LARGEST = 2.0  # couplings of cold data are not known, and larger ones would only freeze the chains
+# Cells: a start is given to a few couplings, and those of a large window are many and slow to infer.
+_FARTHEST = 2
 _NOISE = 0.1  # of the random filters of `small_filters`, so that no two filters stay alike
 
 
@@ -50,9 +52,9 @@ def is_magnetized(data: Dataset) -> bool:
 
 
 def _inferred(data: Dataset, window: tuple[int, ...], seed: SeedSequence) -> InferredCouplings | None:
-    """Couplings as far as the window reaches; None where the lattice is too small to tell displacements."""
+    """Couplings as far as the window reaches, two cells at most; None where the lattice is too small."""
     assert data.lattice is not None  # no design is made without one
-    reach = min(max(window) - 1, (min(data.lattice.shape) - 1) // 2)
+    reach = min(max(window) - 1, (min(data.lattice.shape) - 1) // 2, _FARTHEST)
     if reach < 1:
         return None
     most = max(16, _MOST_SPINS // data.n_sites)
