@@ -21,11 +21,12 @@ def main(side=32, n_samples=2000, n_hidden=64, temperatures=TEMPERATURES, **chan
     datasets = {T: tr.sample(lattice, temperature=T, n_samples=n_samples, seed=1) for T in temperatures}
     assert all(data.certificate.passed for data in datasets.values())
 
-    # One restricted Boltzmann machine for all of them together.
+    # One restricted Boltzmann machine for all of them together. Their order has no one strength that a unit
+    # could carry from the start, so that all weights start at random.
     everything = np.concatenate([data.spins() for data in datasets.values()])
     shuffled = np.random.default_rng(1).permutation(everything)
     data = tr.Dataset.from_spins(shuffled, lattice=lattice)
-    rbm = tr.train(data, n_hidden=n_hidden, seed=1, **changes).rbm
+    rbm = tr.train(data, n_hidden=n_hidden, seed=1, start="glorot", **changes).rbm
 
     # Its energy of configurations fluctuates most at the transition, as the Hamiltonian does.
     print("   T   energy/N     exact   Var E_theta/N")

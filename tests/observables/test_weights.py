@@ -14,6 +14,7 @@ from thermorbm.observables import (
     filter_sums,
     inverse_filter_correlation,
     inverse_filter_sums,
+    majority_shares,
     wrap_filters,
 )
 from thermorbm.observables.weights import hidden_bias, visible_bias
@@ -113,3 +114,16 @@ def test_wrong_lattice_and_distance():
         inverse_filter_correlation(machine, Lattice((4, 5)))
     with pytest.raises(InputError, match=r"between 0 and 2\.828"):
         inverse_filter_correlation(machine, Lattice((4, 4))).at(3)
+
+
+def test_the_share_of_the_majority_sign():
+    W = np.array([[1.0, 2.0, -0.5, 3.0], [-1.0, -2.0, -0.1, -3.0], [1.0, -1.0, 1.0, -1.0]])
+    np.testing.assert_array_equal(majority_shares(RBM(W, np.zeros(4), np.zeros(3))), [0.75, 1.0, 0.5])
+
+
+def test_random_signs_have_the_majority_that_chance_gives():
+    n_visible, n_hidden = 400, 500
+    W = np.random.default_rng(1).normal(size=(n_hidden, n_visible))
+    shares = majority_shares(RBM(W, np.zeros(n_visible), np.zeros(n_hidden)))
+    expected = 0.5 + 1 / np.sqrt(2 * np.pi * n_visible)
+    assert abs(shares.mean() - expected) < 4 * shares.std() / np.sqrt(n_hidden)

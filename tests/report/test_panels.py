@@ -56,7 +56,7 @@ def test_texts_of_users_are_neither_tex_nor_markup():
         drawing = finish(draw_panels([panel, panel]))
     assert b"frac" in drawing.svg or drawing.svg  # drawn, not parsed
     assert (TC + "<b>").html.endswith("&lt;b&gt;")
-    assert ("<b>" + TC).markup.startswith(Markup("&lt;b&gt;"))
+    assert ("<b>" + TC).html.startswith(Markup("&lt;b&gt;"))
 
 
 def test_unknown_letters_are_no_error():

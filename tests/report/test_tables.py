@@ -45,5 +45,5 @@ def test_a_machine_says_what_it_reached_and_whether_it_converged(tmp_path):
     assert len(table.rows[0]) == len(table.columns)
     assert table.rows[0] == [
         "main", "2.25", "4", "0", "fast", "18", "9", "not converged", "0.300(10)", "0.200(10)", "0.400(10)",
-        "−1.00000(62)", "2.00000(62)",
+        "−1.00000(62)", "2.00000(62)", "–",
     ]  # fmt: skip

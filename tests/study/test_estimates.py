@@ -165,6 +165,13 @@ def test_curves_average_over_seeds():
 
 def test_one_correlation_stands_in_the_table():
     for side, distance in ((4, 2), (8, 2), (16, 2), (32, 2), (64, 4)):
-        shown = [r for r in (1, 2, 4, 8, 16, 32) if _is_shown(f"correlation_r{r}", (side, side))]
-        assert shown == [distance]
-    assert _is_shown("heat_capacity_per_spin", (8, 8))
+        rows = {r: {"indicator": f"correlation_r{r}"} for r in (1, 2, 4, 8, 16, 32)}
+        assert [r for r, row in rows.items() if _is_shown(row, (side, side))] == [distance]
+    assert _is_shown({"indicator": "heat_capacity_per_spin"}, (8, 8))
+
+
+@pytest.mark.parametrize("as_paper", [True, False])
+def test_scores_of_training_data_stand_in_the_table_of_the_papers_machines_alone(as_paper):
+    row = {"indicator": "pseudo_likelihood_train_per_spin", "as_paper": as_paper}
+    assert _is_shown(row, (8, 8)) == as_paper
+    assert _is_shown({**row, "indicator": "pseudo_likelihood_per_spin"}, (8, 8))

@@ -152,7 +152,7 @@ def two_peaks_become_one(family: FamilyView) -> Ruling:
 
 @claim("inverse-sums", "Fig. 3c", "Inverse-filter sums are Gaussian with a mean near zero.")
 def inverse_sums_gaussian(family: FamilyView) -> Ruling:
-    """|excess kurtosis| <= 1, |skewness| <= 0.5 and |mean| <= one standard deviation."""
+    """Moments: |excess kurtosis| <= 1, |skewness| <= 0.5 and |mean| <= one standard deviation."""
     is_gaussian, moments = check_gaussian(family, "inverse_filter_sums")
     rows = [moments_of(machine, "inverse_filter_sums") for _, machine, _ in landmark_machines(family)]
     ratio = max(mean_in_deviations(row.mean, math.sqrt(row.variance)) for row in rows)

@@ -147,7 +147,7 @@ def hidden_at(family: FamilyView, n_hidden: int, value: float) -> Hidden:
 
 @claim("mh-mean", "Fig. 5", "The mean hidden magnetisation is zero.", 2)
 def mean_magnetisation_zero(family: FamilyView) -> Ruling:
-    """|mean| <= 0.05 or 4 standard errors below, near and above T_c."""
+    """Deviation from zero: |mean| <= 0.05 or 4 standard errors below, near and above T_c."""
     means = {
         value: hidden_at(family, family.smallest(), value).magnetization.mean for value in landmarks(family)
     }

@@ -103,14 +103,14 @@ def _majority(filters: NDArray[Any]) -> float:
 
 @claim("w-gaussian", "Fig. 2", "The couplings $W_{ij}$ are Gaussian.")
 def couplings_gaussian(family: FamilyView) -> Ruling:
-    """|excess kurtosis| <= 1 and |skewness| <= 0.5 below, near and above T_c."""
+    """Moments: |excess kurtosis| <= 1 and |skewness| <= 0.5 below, near and above T_c."""
     is_gaussian, moments = check_gaussian(family, "W")
     return decide(is_gaussian, "{}", moments)
 
 
 @claim("w-mean", "Fig. 2", "Their mean is zero.")
 def couplings_mean_zero(family: FamilyView) -> Ruling:
-    """|mean| <= 0.1 standard deviations at every temperature."""
+    """Deviation from zero: |mean| <= 0.1 standard deviations at every temperature."""
     ratio, value = largest_ratio(family, "W", mean_in_deviations)
     return decide(
         ratio <= 0.1, "|mean| at most {} standard deviations, at {}", short(ratio, 2), family.at(value)
@@ -142,7 +142,7 @@ def biases_small(family: FamilyView) -> Ruling:
 
 @claim("biases-symmetric", "Fig. 2", "Biases are symmetric about zero for balanced data.")
 def biases_symmetric(family: FamilyView) -> Ruling:
-    """|mean| <= one standard deviation at every temperature."""
+    """Deviation from zero: |mean| <= one standard deviation at every temperature."""
     largest = {name: largest_ratio(family, name, mean_in_deviations) for name in ("b", "c")}
     return decide(
         all(ratio <= 1 for ratio, _ in largest.values()),
