@@ -152,7 +152,7 @@ def _arrange(filters: list[tuple[Label, Picture]], panels: list[Panel]) -> Figur
     grid = figure.add_gridspec(FILTERS, 3, width_ratios=(0.42, 1, 1))
     for row, (label, pictures) in enumerate(filters):
         ax = figure.add_subplot(grid[row, 0])
-        picture = flat(pictures)[0]
+        picture = flat(pictures)[min(1, len(pictures) - 1)]  # the first may carry the order, and is uniform
         limit = symmetric_limit(picture)
         ax.imshow(picture, cmap=DIVERGING, vmin=-limit, vmax=limit, interpolation="nearest")
         ax.set_ylabel(label.tex, fontsize=7)

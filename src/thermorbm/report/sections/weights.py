@@ -85,6 +85,8 @@ def draw_filters(family: FamilyView) -> Chart:
         for value, machine, _ in landmark_machines(family)
     ]
     layer = " One layer of the cube is shown." if len(family.shape or []) == 3 else ""
+    starts = {machine.recipe.get("start") for _, machine, _ in landmark_machines(family)}
+    layer += " The first unit carries the order from the start." if starts == {"order"} else ""
     shares = [(percent(_majority(filters), digits=0), label) for label, filters, _ in rows]
     caption = text(
         "The first {} filters of machines with {}, wrapped to the lattice; each row has its own colour "
