@@ -12,6 +12,7 @@ from thermorbm.errors import FileError, InputError
 from thermorbm.runner import cluster, remote
 from thermorbm.runner.cluster import ClusterWorkers, open_cluster, slurm_cluster
 from thermorbm.runner.rundir import open_run, prepare
+from thermorbm.runner.store import versions
 from thermorbm.runner.task import Cost
 from thermorbm.study.run import run_study
 from thermorbm.study.steps import STEPS
@@ -183,5 +184,5 @@ TASK = STEPS["weights"].task("x", {}, [STEPS["train"].task("x", {})])
 
 
 def test_a_worker_that_needs_files_asks_for_them():
-    order = {"task": TASK.to_dict(), "directory": "", "token": "", "versions": remote.versions()}
+    order = {"task": TASK.to_dict(), "directory": "", "token": "", "versions": versions()}
     assert remote.perform(order, []) == ({"event": "unseen"}, {})

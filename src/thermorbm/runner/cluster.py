@@ -18,6 +18,7 @@ from thermorbm.errors import FileError, InputError
 from thermorbm.runner import remote
 from thermorbm.runner.pool import PATIENCE_SECONDS, Answer, Worker
 from thermorbm.runner.rundir import RunDirectory
+from thermorbm.runner.store import versions
 from thermorbm.runner.task import Cost, Room, Task, available_memory
 
 if TYPE_CHECKING:
@@ -67,7 +68,9 @@ def local_cluster(n_workers: int) -> Any:
         n_workers=n_workers,
         threads_per_worker=1,
         processes=False,
+        host="127.0.0.1",
         dashboard_address=DASHBOARD,
+        worker_dashboard_address=DASHBOARD,  # their pages would be for everybody
         memory_limit=memory,
     )
 
@@ -178,7 +181,7 @@ class ClusterWorkers:
             "task": task.to_dict(),
             "directory": str(self._directory.path.resolve()),
             "token": self._token,
-            "versions": remote.versions(),
+            "versions": versions(),
         }
         names = [] if self._shared else self._names(task)
         future = self._client.submit(
@@ -256,7 +259,7 @@ def _trouble(future: Any) -> dict[str, Any]:
     return {"event": "failed", "error": f"on the cluster: {type(error).__name__}: {text}"}
 
 
-def _check_versions(address: str, versions: Mapping[str, str]) -> None:
-    problem = remote.difference(versions, remote.versions())
+def _check_versions(address: str, theirs: Mapping[str, str]) -> None:
+    problem = remote.difference(theirs, versions())
     if problem:
         raise FileError(address, problem, "install the same versions everywhere")
