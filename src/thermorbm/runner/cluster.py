@@ -55,8 +55,9 @@ def open_cluster(address: str, n_workers: int) -> Client:
         raise InputError("cluster", address, "local, slurm or an address like tcp://host:8786")
     try:
         return Client(address, timeout=CONNECT_SECONDS)
-    except (OSError, ValueError) as error:
-        raise FileError(address, "no Dask scheduler answers", "start one with: dask scheduler") from error
+    except (OSError, ValueError, TypeError, RuntimeError) as error:  # the last two: tls without certificates
+        problem = f"no Dask scheduler answers ({' '.join(str(error).split()) or type(error).__name__:.120})"
+        raise FileError(address, problem, "start one with: dask scheduler") from error
 
 
 def local_cluster(n_workers: int) -> Any:
@@ -68,7 +69,6 @@ def local_cluster(n_workers: int) -> Any:
         n_workers=n_workers,
         threads_per_worker=1,
         processes=False,
-        host="127.0.0.1",
         dashboard_address=DASHBOARD,
         worker_dashboard_address=DASHBOARD,  # their pages would be for everybody
         memory_limit=memory,
@@ -127,6 +127,9 @@ class ClusterWorkers:
 
     def __exit__(self, *_: object) -> None:
         """Lets tasks under way write checkpoints, and fetches those that do not lie in the run directory."""
+        if self._client.status != "running":  # nobody there to talk to
+            self._close()
+            return
         try:
             self._client.run(remote.stop, self._token)
             end = time.monotonic() + PATIENCE_SECONDS
@@ -145,9 +148,16 @@ class ClusterWorkers:
 
     @property
     def n_idle(self) -> int:
+        self._check_scheduler()
         if time.monotonic() - self._looked > LOOK_SECONDS:
             self._look()
         return max(0, self.n_workers - len(self._given))
+
+    def _check_scheduler(self) -> None:
+        if self._client.status != "running":
+            problem = "the Dask scheduler does not answer any more"
+            remedy = "start it again; the same command continues"
+            raise FileError(self._directory.path, f"stopped: {problem}", remedy)
 
     def give(self, task: Task) -> None:
         self._given[task.id] = task
