@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from thermorbm.kernelcache import provide_cache
+
 if TYPE_CHECKING:
     from thermorbm import exact
     from thermorbm.api import sample
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from thermorbm.series import Series
     from thermorbm.stats import Estimate
     from thermorbm.training import Recipe, train
+
+provide_cache()
 
 __all__ = [
     "RBM",

@@ -11,6 +11,7 @@ from thermorbm.errors import InputError, unknown_name
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 LARGEST = 1 << 40  # any count beyond it is a slip of the pen
+MOST_VALUES = 10_000  # in one list of a study
 
 
 def check_name(key: str, name: str) -> None:
@@ -59,6 +60,10 @@ def check_rising(key: str, values: Sequence[float]) -> None:
 
 
 def check_distinct(key: str, values: Sequence[object]) -> None:
+    if len(values) > MOST_VALUES:
+        raise InputError(key, f"{len(values)} values", f"at most {MOST_VALUES} values")
+    seen = set()
     for value in values:
-        if list(values).count(value) > 1:
+        if value in seen:
             raise InputError(key, value, "all different", "it stands there twice")
+        seen.add(value)

@@ -190,6 +190,8 @@ def _listed(file: Any) -> dict[str, tuple[tuple[int, ...], str]]:
 
     def keep(name: str, item: object) -> None:
         if isinstance(item, h5py.Dataset) and item.shape is not None:
+            if item.is_virtual or item.external:
+                raise ValueError(f"the content of {name!r} lies in other files; copy it into this one")
             is_number = item.dtype.kind in NUMBERS and item.dtype.fields is None
             arrays[name] = item.shape, item.dtype.str if is_number else "O"
 

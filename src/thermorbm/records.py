@@ -83,7 +83,10 @@ def _read_scalar(hint: type, value: Any, path: str) -> Any:
         if value is None:
             return math.nan
         _check(isinstance(value, int | float) and not isinstance(value, bool), path, value, "a number")
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError as error:
+            raise BadRecord(path, "a whole number of many digits", "a number of double precision") from error
     wanted = {int: "a whole number", str: "a text", bool: "true or false"}[hint]
     _check(isinstance(value, hint) and isinstance(value, bool) == (hint is bool), path, value, wanted)
     return value

@@ -6,8 +6,9 @@ import math
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.lib import format as npy_format
@@ -18,6 +19,8 @@ from thermorbm.foreign import foreign_arrays, is_hdf5
 from thermorbm.lattice import Lattice
 from thermorbm.storage import atomic_path, check_readable, is_ours
 
+# Arrays up to so many bytes are read in any case, larger ones if they are at most so many times their file.
+ALWAYS_READ, MOST_EXPANSION = 1 << 28, 200
 BLOCK_SPINS = 1 << 22  # files are streamed in blocks of about this many spins
 
 
@@ -29,6 +32,9 @@ class SpinArray(Protocol):
     @property
     def dtype(self) -> np.dtype[Any]: ...
     def __getitem__(self, rows: slice, /) -> NDArray[Any]: ...
+
+
+AnyArray = TypeVar("AnyArray", bound=SpinArray)
 
 
 def pack(spins: NDArray[Any], low: int = -1) -> NDArray[np.uint8]:
@@ -103,11 +109,14 @@ def _open_array(path: Path, lattice: Lattice | None, name: str | None) -> Iterat
     try:
         if is_hdf5(path):
             with foreign_arrays(path) as arrays:
-                yield _choose(path, arrays, lattice, name)
+                chosen = _choose(path, arrays, lattice, name)
+                _check_size(path, chosen)
+                yield chosen
         elif zipfile.is_zipfile(path):
-            with np.load(path, allow_pickle=False) as archive:
-                keys = [name] if name is not None and name in archive.files else archive.files
-                yield _choose(path, {key: archive[key] for key in keys}, lattice, name)
+            with zipfile.ZipFile(path) as archive:
+                zipped = _choose(path, _zipped_arrays(archive), lattice, name)
+                _check_size(path, zipped)
+                yield zipped.read()
         elif _first_bytes(path, 6) == npy_format.MAGIC_PREFIX:
             yield np.load(path, mmap_mode="r", allow_pickle=False)
         else:
@@ -118,14 +127,55 @@ def _open_array(path: Path, lattice: Lattice | None, name: str | None) -> Iterat
         raise FileError(path, f"cannot be read as npy, npz or HDF5: {error}") from error
 
 
+@dataclass(frozen=True, eq=False)
+class _ZippedArray:
+    """An array of a npz file, of which nothing but the header has been read."""
+
+    archive: zipfile.ZipFile
+    member: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    def __getitem__(self, rows: slice, /) -> NDArray[Any]:
+        return self.read()[rows]
+
+    def read(self) -> NDArray[Any]:
+        with self.archive.open(self.member) as file:
+            array: NDArray[Any] = npy_format.read_array(file, allow_pickle=False)
+        return array
+
+
+def _zipped_arrays(archive: zipfile.ZipFile) -> dict[str, _ZippedArray]:
+    """All arrays of a npz file by name; members that are no arrays are left out."""
+    arrays = {}
+    for member in archive.namelist():
+        with archive.open(member) as file:
+            if file.read(len(npy_format.MAGIC_PREFIX)) != npy_format.MAGIC_PREFIX:
+                continue
+            version = tuple(file.read(2))
+            read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
+            shape, _, dtype = read(file)
+        arrays[member.removesuffix(".npy")] = _ZippedArray(archive, member, shape, dtype)
+    return arrays
+
+
+def _check_size(path: Path, array: SpinArray) -> None:
+    """FileError if an array has far more bytes than the file that declares it."""
+    n_bytes, n_stored = math.prod(array.shape) * array.dtype.itemsize, path.stat().st_size
+    if n_bytes > ALWAYS_READ and n_bytes > MOST_EXPANSION * n_stored:
+        problem = f"declares an array of {n_bytes / 1e6:.0f} MB in a file of {n_stored / 1e6:.3g} MB"
+        limit = f"at most {MOST_EXPANSION} times its size is read; save it without compression"
+        raise FileError(path, problem, limit)
+
+
 def _first_bytes(path: Path, n: int) -> bytes:
     with open(path, "rb") as file:
         return file.read(n)
 
 
 def _choose(
-    path: Path, arrays: Mapping[str, SpinArray], lattice: Lattice | None, name: str | None
-) -> SpinArray:
+    path: Path, arrays: Mapping[str, AnyArray], lattice: Lattice | None, name: str | None
+) -> AnyArray:
     """The array called `name`, or the only one that can hold configurations."""
     if name is None:
         fitting = [key for key, array in arrays.items() if _fits(array, lattice)]

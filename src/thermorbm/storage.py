@@ -13,6 +13,7 @@ import json
 import math
 import os
 import re
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ from thermorbm.errors import FileError
 FORMAT = "thermorbm"
 FORMAT_VERSION = 1
 HEADER_SIZE = 512
+MOST_JSON = 1 << 28  # bytes
 HEADER = re.compile(rb"thermorbm (\d{1,9}) ([a-z0-9_-]{1,64}) sha256 ([0-9a-f]{64})\n\0*")
 
 
@@ -51,10 +53,17 @@ def check_target(path: str | Path, overwrite: bool = True) -> None:
 
 
 def check_readable(path: str | Path) -> None:
-    """Raises FileError, with the system's reason, unless `path` is a file that can be opened."""
+    """Raises FileError, with the system's reason, unless `path` is a regular file that can be opened.
+
+    A pipe would be waited for, a device read for ever.
+    """
     try:
-        with open(path, "rb"):
-            pass
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+        if not is_regular:
+            raise FileError(path, "is not a regular file", "name a file")
+    except FileError:
+        raise
     except OSError as error:
         raise FileError(path, f"cannot be read: {error.strerror or error}") from error
     except ValueError as error:  # a null byte in the name
@@ -192,6 +201,14 @@ def read_kind(path: str | Path) -> str:
     return kind
 
 
+def stated_checksum(path: str | Path) -> str:
+    """The checksum in the header of a file of `write_hdf5`, empty if it has none; it is not compared."""
+    check_readable(path)
+    with open(path, "rb") as file:
+        parts = HEADER.fullmatch(file.read(HEADER_SIZE))
+    return "" if parts is None else parts[3].decode()
+
+
 def is_ours(path: str | Path) -> bool:
     """Whether a file says that it was written by `write_hdf5`, damaged or not."""
     with open(path, "rb") as file:
@@ -223,8 +240,10 @@ def _umask() -> int:
 
 def read_json(path: Path) -> dict[str, Any]:
     check_readable(path)
+    if path.stat().st_size > MOST_JSON:
+        raise FileError(path, f"has more than {MOST_JSON >> 20} MB, which no JSON file of ours has")
     try:
-        content = json.loads(path.read_text())
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise FileError(path, "is not valid JSON: truncated or altered") from error
     if not isinstance(content, dict):
@@ -236,7 +255,31 @@ def write_json(path: Path, content: Mapping[str, Any], indent: int | None = None
     """Strict JSON, atomically; NaN and infinity become null."""
     text = json.dumps(finite(content), indent=indent, allow_nan=False)
     with atomic_path(path) as temporary:
-        temporary.write_text(text + "\n")
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def create_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Writes a file that is not there yet, in one step: of several writers the first one wins."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    try:
+        with open(handle, "w") as file:
+            file.write(json.dumps(content, allow_nan=False) + "\n")
+        _flush(Path(name))
+        os.chmod(name, 0o666 & ~_umask())
+        _give_name(name, path)
+        _flush(path.parent)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def _give_name(temporary: str, target: Path) -> None:
+    """The file gets a second name, unless that is taken."""
+    try:
+        os.link(temporary, target)
+    except FileExistsError:
+        return
+    except PermissionError:  # a file system without hard links; there the last writer wins
+        os.replace(temporary, target)
 
 
 def finite(value: Any) -> Any:
@@ -254,7 +297,10 @@ def write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Writes rows of nested values, atomically; lists are left out, inner names are joined by dots."""
     flat = [flatten(row) for row in rows]
     columns = list(dict.fromkeys(name for row in flat for name in row))
-    with atomic_path(path) as temporary, open(temporary, "w", newline="") as file:
+    with (
+        atomic_path(path) as temporary,
+        open(temporary, "w", newline="", encoding="utf-8", errors="replace") as file,
+    ):
         writer = csv.DictWriter(file, columns, restval="")
         writer.writeheader()
         writer.writerows(flat)

@@ -15,6 +15,7 @@ from unittest.mock import patch
 import h5py
 import numpy as np
 
+from fuzz import received
 from fuzz.mutations import damaged, rewritten, strange
 from thermorbm import RBM, Dataset, Lattice
 from thermorbm.dataset import import_spins
@@ -26,7 +27,7 @@ from thermorbm.study.sources import parameter_values
 from thermorbm.study.steps import STEPS
 from thermorbm.study.toml import builtin_studies, load_study
 
-MOST_SECONDS = 60
+MOST_SECONDS = 10
 LATTICE = Lattice((4, 4))
 EVERYTHING = """
 name = "everything"
@@ -135,7 +136,7 @@ def hdf5(draw, place):
     _import(damaged(draw.choice(_foreign_files()["hdf5"]), draw), draw, place)
 
 
-TARGETS = {target.__name__: target for target in (toml, ours, layout, npy, npz, hdf5)}
+TARGETS = {target.__name__: target for target in (toml, ours, layout, npy, npz, hdf5, *received.TARGETS)}
 
 
 def fuzz(name, n_inputs, seed=0):

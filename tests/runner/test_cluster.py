@@ -12,6 +12,7 @@ from thermorbm.errors import FileError, InputError
 from thermorbm.runner import cluster, remote
 from thermorbm.runner.cluster import ClusterWorkers, open_cluster, slurm_cluster
 from thermorbm.runner.rundir import open_run, prepare
+from thermorbm.runner.store import versions
 from thermorbm.runner.task import Cost
 from thermorbm.study.run import run_study
 from thermorbm.study.steps import STEPS
@@ -47,6 +48,7 @@ def scheduler(tmp_path):
     while not file.exists():
         assert processes[0].poll() is None
         time.sleep(0.1)
+    worker.scheduler = processes[0]
     yield json.loads(file.read_text())["address"], worker
     for process in processes:
         process.kill()
@@ -183,5 +185,33 @@ TASK = STEPS["weights"].task("x", {}, [STEPS["train"].task("x", {})])
 
 
 def test_a_worker_that_needs_files_asks_for_them():
-    order = {"task": TASK.to_dict(), "directory": "", "token": "", "versions": remote.versions()}
+    order = {"task": TASK.to_dict(), "directory": "", "token": "", "versions": versions()}
     assert remote.perform(order, []) == ({"event": "unseen"}, {})
+
+
+def ask_for(workers, seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        list(workers.answers(0.1))
+        assert workers.n_idle == 0
+
+
+def test_a_scheduler_that_dies_ends_the_run_with_one_line(scheduler, directory):
+    address, worker = scheduler
+    with ClusterWorkers(directory, open_cluster(address, 1), {}) as workers:
+        worker.scheduler.kill()
+        with pytest.raises(FileError, match="the Dask scheduler does not answer any more; start it again"):
+            ask_for(workers, 60)
+
+
+def test_tls_without_certificates_is_one_line():
+    with pytest.raises(FileError, match="no Dask scheduler answers") as caught:
+        open_cluster("tls://127.0.0.1:1", 1)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_cluster_here_is_for_this_computer_alone(client):
+    psutil = pytest.importorskip("psutil")
+    connections = psutil.Process().net_connections(kind="tcp")
+    listening = [item.laddr.ip for item in connections if item.status == psutil.CONN_LISTEN]
+    assert set(listening) <= {"127.0.0.1", "::1"}

@@ -96,7 +96,11 @@ def test_tiny_survives_many_kills(tmp_path, results):
 
 @pytest.mark.parametrize(
     ("number", "code", "words"),
-    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "ended on request")],
+    [
+        (signal.SIGINT, 130, "interrupted"),
+        (signal.SIGTERM, 143, "ended on request"),
+        (signal.SIGHUP, 143, "ended on request"),
+    ],
 )
 def test_a_signal_ends_the_run_in_good_order(tmp_path, number, code, words):
     study, out = tmp_path / "long.toml", tmp_path / "run"

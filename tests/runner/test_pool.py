@@ -6,6 +6,8 @@ import time
 
 import pytest
 
+from thermorbm.errors import FileError
+from thermorbm.runner import pool as module
 from thermorbm.runner.pool import Pool
 from thermorbm.runner.rundir import open_run, prepare
 from thermorbm.runner.task import Room
@@ -84,3 +86,36 @@ def test_a_killed_worker_is_noticed_and_replaced(directory):
         second = pool._workers[0].process.pid
     assert gone(first)
     assert gone(second)
+
+
+def test_a_worker_killed_before_it_is_ready_is_replaced(directory):
+    with Pool(directory.path, 1, Room(1 << 40)) as pool:
+        pool.give(BAD)
+        os.kill(pool._workers[0].process.pid, signal.SIGKILL)
+        assert wait_for(pool, "died").task_id == BAD.id
+        pool.give(BAD)
+        assert wait_for(pool, "failed").task_id == BAD.id
+
+
+def test_workers_that_never_begin_end_the_run(directory):
+    with Pool(directory.path, 1, Room(1 << 40)) as pool:
+        os.kill(pool._workers[0].process.pid, signal.SIGKILL)
+        for _ in pool.answers(30):
+            pass
+        os.kill(pool._workers[0].process.pid, signal.SIGKILL)
+        with pytest.raises(FileError, match="a worker process ended with code -9 before it began"):
+            for _ in pool.answers(30):
+                pass
+
+
+def test_stopped_workers_are_ended_together(directory, monkeypatch):
+    """Processes that do not react, as on a computer that swaps: the time to end them does not add up."""
+    monkeypatch.setattr(module, "PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr(module, "CLOSING_SECONDS", 0.5)
+    with Pool(directory.path, 4, Room(1 << 40)) as pool:
+        pids = [worker.process.pid for worker in pool._workers]
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        began = time.monotonic()
+    assert time.monotonic() - began < 3.0
+    assert all(gone(pid) for pid in pids)

@@ -1,6 +1,7 @@
 """A run that was stopped and resumed ends with the bits of one that was not; foreign files are refused."""
 
 import os
+import random
 import resource
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from thermorbm import RBM, Dataset, Lattice
 from thermorbm.errors import FileError
-from thermorbm.storage import read_hdf5
+from thermorbm.storage import read_hdf5, write_hdf5
 from thermorbm.training import loop, train, trainer as trainer_module
 from thermorbm.training.units import TorchUnits
 
@@ -185,3 +186,53 @@ def test_a_diverged_run_keeps_its_last_good_checkpoint(coins, tmp_path, monkeypa
         result = train(coins, checkpoint=tmp_path / "c.h5", **run)
     assert result.verdict.status == "diverged"
     assert_same_run(train(coins, **run), train(coins, checkpoint=tmp_path / "c.h5", **run))
+
+
+def forged(path, draw, arrays, metadata):
+    """A well-sealed checkpoint with one thing changed; gives its name."""
+    name = draw.choice(sorted(arrays))
+    array = arrays[name]
+    changes = {
+        "absent": lambda: arrays.pop(name),
+        "more": lambda: arrays.update({"more": np.zeros(3)}),
+        "stretched": lambda: arrays.update({name: array.reshape(-1)[:1]}),
+        "longer": lambda: arrays.update({name: np.concatenate([array, array])}),
+        "other type": lambda: arrays.update({name: array.astype(np.complex128)}),
+        "text": lambda: arrays.update({name: np.array([b"abc"])}),
+        "not finite": lambda: arrays.update({name: np.full(array.shape, np.nan)}),
+        "without run": lambda: metadata.pop("run"),
+        "other run": lambda: metadata.update(run=draw.choice([None, 1, [], "x", {"seed": "x"}])),
+        "without history": lambda: [arrays.pop(key) for key in list(arrays) if key.startswith("history.u")],
+    }
+    kind = draw.choice(sorted(changes))
+    changes[kind]()
+    write_hdf5(path, "checkpoint", arrays, metadata)
+    return f"{kind} {name}"
+
+
+def test_forged_checkpoints_are_refused_or_used_as_they_are(coins, tmp_path, monkeypatch):
+    """200 of them: never any other error, and never an array that is stretched to fit."""
+    run, path = RUN | RECIPES["steps"], tmp_path / "c.h5"
+    with pytest.raises(Stopped):
+        train(coins, checkpoint=path, progress=stop_at(48), **run)
+    arrays, metadata = read_hdf5(path, "checkpoint")
+    monkeypatch.setattr("thermorbm.storage._flush", lambda path: None)
+    monkeypatch.setattr(loop._Run, "finish", lambda self: None)
+    used = []
+    for number in range(200):
+        kind = forged(path, random.Random(number), dict(arrays), dict(metadata))
+        try:
+            train(coins, checkpoint=path, **run)
+            used.append(kind)
+        except FileError:
+            pass
+    # A score of the history may be nan, and bits are bits: nothing else passes.
+    assert all(kind.startswith("not finite history.") for kind in used), used
+
+
+def test_the_number_of_threads_belongs_to_a_run(coins, tmp_path):
+    path, run = tmp_path / "c.h5", RUN | RECIPES["pcd"]
+    with pytest.raises(Stopped):
+        train(coins, checkpoint=path, progress=stop_at(24), **run)
+    assert "its threads is 1, not 2" in refused(path, coins, threads=2, **run)
+    assert train(coins, **run).rbm.provenance["training"]["threads"] == 1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from thermorbm import RBM
-from thermorbm.training.monitor import is_mere_order, judge, score
+from thermorbm.training.monitor import is_mere_order, judge, judge_natural, score
 
 N_VISIBLE = 1000
 NOISE = 1e-4 * N_VISIBLE
@@ -111,3 +111,16 @@ def test_correlations_are_more_than_mere_order():
     W = np.kron(np.eye(50), [2.0, 2.0])
     assert not is_mere_order(RBM(W, np.zeros(100), np.zeros(50)), v, np.full(100, 0.9))
     assert is_mere_order(ordered_machine(), v, np.full(100, 0.9))
+
+
+@pytest.mark.parametrize("judged", [judge, judge_natural])
+def test_a_flat_line_above_that_of_no_machine_at_all_is_not_converged(judged):
+    n = 40
+    history = {
+        "update": np.arange(1.0, n + 1),
+        "distance": np.arange(1.0, n + 1),
+        "rate": np.ones(n),
+        "pseudo_likelihood": np.full(n, 3.0),
+    }
+    assert judged(history, 1).status == "diverged"
+    assert judged({**history, "pseudo_likelihood": np.full(n, 0.5)}, 1).status == "converged"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -58,6 +59,9 @@ def top(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and leaves the process with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # "?" for what a terminal without UTF-8 cannot show
+            stream.reconfigure(errors="replace")
     sys.exit(run(arguments))
 
 
@@ -71,6 +75,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _refuse(str(error))
     except OSError as error:  # of the system: a full disk, a cache that cannot be written
         return _refuse(f"{error.filename or 'the system'}: {error.strerror or error}")
+    except RecursionError:
+        return _refuse("a file or a value is nested too deeply")
     except MemoryError as error:
         return _refuse(f"not enough memory: {error or 'the request is too large'}; ask for less at once")
     except (KeyboardInterrupt, typer.Abort):

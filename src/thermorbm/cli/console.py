@@ -19,7 +19,12 @@ PLAIN_STEPS = 10  # lines per stage where there is no terminal
 
 def say(message: str) -> None:
     """One line on stderr, whatever line breaks the message carries."""
-    typer.echo(" ".join(message.split()), err=True)
+    typer.echo(visible(" ".join(message.split())), err=True)
+
+
+def visible(text: str) -> str:
+    """The same with \\x1b and the like for characters that steer a terminal; names in files may hold them."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def print_json(value: Mapping[str, Any]) -> None:
@@ -48,8 +53,9 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     for i, column in enumerate(columns):
         table.add_column(column, justify="right" if right and i else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))  # Text: brackets in file names are not markup
-    console.print(Text(title, style="table.title"), soft_wrap=True)  # not folded to the width of the table
+        table.add_row(*(Text(visible(cell)) for cell in row))  # Text: brackets in file names are not markup
+    # Not folded to the width of the table.
+    console.print(Text(visible(title), style="table.title"), soft_wrap=True)
     console.print(table)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from thermorbm.cli.app import INTERRUPTED, NOT_CERTIFIED, app
-from thermorbm.cli.console import print_json, print_table, say
+from thermorbm.cli.console import print_json, print_table, say, visible
 from thermorbm.cli.options import JsonOption, WorkersOption
 from thermorbm.cli.report import make_report
 
@@ -29,9 +29,9 @@ Exit codes:
   0    success
   1    some tasks failed; all others are done, and the same command tries the failed ones again
   2    bad input; one line on stderr says which value and what to do
-  3    all is done, but the certificate of some configurations did not pass
+  3    all is done, but the certificate of some configurations did not pass, or a training diverged
   130  interrupted by Ctrl-C; the same command continues
-  143  ended by SIGTERM or SIGUSR1; the same command continues
+  143  ended by SIGTERM, SIGHUP or SIGUSR1; the same command continues
 """
 
 STATUS_EPILOG = """\b
@@ -134,12 +134,15 @@ def _again(study: str, out: Path | None, shard: str | None) -> str:
 
 @contextmanager
 def _signals() -> Iterator[None]:
-    """Lets SIGTERM and SIGUSR1 end the run in good order."""
+    """Lets SIGTERM, SIGUSR1 and SIGHUP end the run in good order; nohup keeps the last one away."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise Terminated
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGUSR1)}
+    numbers = [signal.SIGTERM, signal.SIGUSR1]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
+    before = {number: signal.signal(number, stop) for number in numbers}
     try:
         yield
     finally:
@@ -158,10 +161,19 @@ def _conclude(summary: RunSummary[Results]) -> int:
         return TASK_FAILED
     if summary.results is None:
         say(f"other shards are not done; the last one joins them, or: thermorbm report {path}")
-    elif summary.results.not_certified:
-        say(f"WARNING: certificate did NOT pass: {', '.join(summary.results.not_certified)}")
-        return NOT_CERTIFIED
-    return 0
+        return 0
+    return _warn(summary.results)
+
+
+def _warn(results: Results) -> int:
+    """Says what not to rely on; the exit code."""
+    if results.mixed_versions:
+        say(f"WARNING: several versions made these results: {'; '.join(results.mixed_versions)}")
+    if results.not_certified:
+        say(f"WARNING: certificate did NOT pass: {', '.join(results.not_certified)}")
+    if results.diverged:
+        say(f"WARNING: training diverged: {'; '.join(results.diverged)}")
+    return NOT_CERTIFIED if results.not_certified or results.diverged else 0
 
 
 def _show_critical(results: Results) -> None:
@@ -198,12 +210,17 @@ def _show(progress: Status) -> None:
     print_table(f"{progress.study}: {counts}", ("stage", "done"), rows, right=True)
     if progress.runner:
         left = "" if progress.eta_seconds is None else f", about {progress.eta_seconds:.0f} s left"
-        typer.echo(f"running: pid {progress.runner['pid']} on {progress.runner['host']}{left}")
+        _tell(f"running: pid {progress.runner['pid']} on {progress.runner['host']}{left}")
     for name, who in progress.shards.items():
-        typer.echo(f"shard {name}: pid {who['pid']} on {who['host']}")
+        _tell(f"shard {name}: pid {who['pid']} on {who['host']}")
     for task in progress.running:
-        typer.echo(f"  {task['name']} {100 * task['fraction']:.0f} %, {task['seconds']:.0f} s")
+        _tell(f"  {task['name']} {100 * task['fraction']:.0f} %, {task['seconds']:.0f} s")
     for task_id, error in progress.failed.items():
-        typer.echo(f"failed: {task_id}: {error}")
+        _tell(f"failed: {task_id}: {error}")
     if progress.last_error and not progress.failed:
-        typer.echo(f"last error: {progress.last_error}")
+        _tell(f"last error: {progress.last_error}")
+
+
+def _tell(line: str) -> None:
+    """One line on stdout; names and errors come from files."""
+    typer.echo(visible(line))

@@ -34,7 +34,7 @@ def build(path: Path | str, n_workers: int = 1) -> Path:
         (run.path / "tables").mkdir(exist_ok=True)
         write_csv(run.path / "tables" / "claims.csv", _claim_rows(judged))
         with atomic_path(report) as temporary:
-            temporary.write_text(page, encoding="utf-8")
+            temporary.write_text(page, encoding="utf-8", errors="replace")
     except FileError:
         raise
     except OSError as error:

@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import cycle
 from multiprocessing.connection import wait
 from threading import Thread
@@ -21,7 +22,7 @@ from thermorbm.report.chart import Chart
 from thermorbm.report.interactive import Spec, panel_spec
 from thermorbm.report.labels import plain
 from thermorbm.report.run import Run
-from thermorbm.report.section import Gap, RunFigure
+from thermorbm.report.section import Gap, RunFigure, attempt
 from thermorbm.report.style import Drawing, finish, our_style
 
 
@@ -77,7 +78,9 @@ def draw_figure(run: Run, figure: RunFigure) -> Drawn:
 
 
 def _finished(result: list[Chart] | Gap) -> Drawn:
-    return [result] if isinstance(result, Gap) else [_shown(chart) for chart in result]
+    if isinstance(result, Gap):
+        return [result]
+    return [attempt(f"Picture {chart.id}", partial(_shown, chart)) for chart in result]
 
 
 # The run that a drawing process is at: its arrays are read once for all figures.

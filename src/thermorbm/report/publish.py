@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import lzma
-import shutil
+import re
 import tarfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,12 +22,21 @@ from thermorbm.report.run import read_run
 from thermorbm.report.section import judge_all
 from thermorbm.report.sections import SECTIONS, all_figures
 from thermorbm.report.style import few_colours, our_style
-from thermorbm.runner.rundir import RunDirectory, existing_run, open_run, read_plan
+from thermorbm.runner.rundir import RunDirectory, existing_run, open_run, read_plan, remove_leftovers
 from thermorbm.runner.store import read_values, write_reduced
-from thermorbm.storage import atomic_path, read_json
+from thermorbm.runner.task import ID
+from thermorbm.storage import atomic_path, check_readable, read_json
 
 ARCHIVE = "reduced.tar.xz"
 COPIED = ("study.toml", "results.json")
+PARTS = (*COPIED, "tables", "figures", ARCHIVE)
+
+# Bounds of what a received archive may hold; the published paper has 1255 files and 15 MB.
+PLAN = "plan.json"
+MEMBER = re.compile(rf"reduced/{ID.pattern}\.h5")
+MOST_MEMBERS = 100_000
+MOST_BYTES = 1 << 30
+MOST_MEMORY = 1 << 28  # bytes that its decompression may take, of which preset 9 needs a quarter
 
 
 def publish(path: Path, target: Path) -> dict[str, int]:
@@ -35,18 +44,43 @@ def publish(path: Path, target: Path) -> dict[str, int]:
     run = existing_run(path)
     if not (path / "figures").is_dir() or not run.results.exists():
         raise FileError(path, "has no report yet", f"make it with: thermorbm report {path}")
+    if target.exists() and target.samefile(path):
+        raise FileError(target, "is the run directory itself", "name another directory")
     made = open_run(target, str(read_json(path / "run.json")["study"]))
     if (target / "cache").exists():
         raise FileError(target, "is a run directory with its machines", "name another directory")
+    remove_leftovers(made)
+    try:
+        with TemporaryDirectory(dir=made.path, prefix=".publish.", suffix=".tmp") as place:
+            _build(run, Path(place))
+            _swap(Path(place), made.path)
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(target, f"cannot be written: {error.strerror or error}") from error
+    return {name: _size(made.path / name) for name in PARTS}
+
+
+def _build(run: RunDirectory, place: Path) -> None:
+    """Everything that is kept, whole, beside what was kept before."""
     for name in ("tables", "figures"):
-        shutil.rmtree(target / name, ignore_errors=True)
-        (target / name).mkdir()
-    for name in (*COPIED, *(f"tables/{file.name}" for file in sorted((path / "tables").glob("*.csv")))):
-        _write(target / name, (path / name).read_bytes())
-    for file in sorted((path / "figures").glob("*.png")):
-        _write(target / "figures" / file.name, _compressed(file))
-    _write(target / ARCHIVE, _archive(run))
-    return {name: _size(made.path / name) for name in (*COPIED, "tables", "figures", ARCHIVE)}
+        (place / name).mkdir()
+    for name in (*COPIED, *(f"tables/{file.name}" for file in sorted((run.path / "tables").glob("*.csv")))):
+        check_readable(run.path / name)
+        _write(place / name, (run.path / name).read_bytes())
+    for file in sorted((run.path / "figures").glob("*.png")):
+        _write(place / "figures" / file.name, _compressed(file))
+    _write(place / ARCHIVE, _archive(run))
+
+
+def _swap(place: Path, target: Path) -> None:
+    """Puts every part in its place by renaming; what was there goes away with the directory `place`."""
+    for name in ("tables", "figures"):
+        if (target / name).exists():
+            (target / name).rename(place / f"old-{name}")
+        (place / name).rename(target / name)
+    for name in (*COPIED, ARCHIVE):
+        (place / name).replace(target / name)
 
 
 def unpack(path: Path) -> bool:
@@ -54,13 +88,46 @@ def unpack(path: Path) -> bool:
     archive = path / ARCHIVE
     if (path / "reduced").exists() or not archive.exists():
         return False
+    check_readable(archive)
     try:
-        with tarfile.open(archive, "r:xz") as members:
-            members.extractall(path, filter="data")  # refuses names that lead out of the directory
-    except (tarfile.TarError, lzma.LZMAError, EOFError, OSError) as error:
-        shutil.rmtree(path / "reduced", ignore_errors=True)
+        with TemporaryDirectory(dir=path, prefix=".unpack.", suffix=".tmp") as place:
+            _extract(archive, Path(place))
+            if (Path(place) / PLAN).exists():
+                (Path(place) / PLAN).replace(path / PLAN)
+            (Path(place) / "reduced").rename(path / "reduced")
+    except Exception as error:  # tarfile and lzma raise nearly anything on a damaged archive
         raise FileError(archive, f"cannot be unpacked: {error}", "get it again") from error
     return True
+
+
+def _extract(archive: Path, place: Path) -> None:
+    """Writes the members to `place` ourselves; ValueError on any that we would not have put there.
+
+    tarfile would also make links, devices and files elsewhere, and its filters can be passed by.
+    """
+    decompressor = lzma.LZMADecompressor(memlimit=MOST_MEMORY)
+    content = decompressor.decompress(archive.read_bytes(), MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"it holds more than {MOST_BYTES >> 20} MB")
+    if not decompressor.eof:
+        raise EOFError("it is cut off")
+    (place / "reduced").mkdir()
+    with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as members:
+        for number, member in enumerate(members):
+            if number >= MOST_MEMBERS:
+                raise ValueError(f"it holds more than {MOST_MEMBERS} files")
+            _extract_one(members, member, place)
+
+
+def _extract_one(members: tarfile.TarFile, member: tarfile.TarInfo, place: Path) -> None:
+    is_ours = member.name == PLAN or MEMBER.fullmatch(member.name)
+    if not is_ours or member.type != tarfile.REGTYPE or member.issparse():
+        raise ValueError(f"it holds {member.name!r:.80}, which is no file of a run")
+    file = members.extractfile(member)
+    assert file is not None
+    (place / member.name).parent.mkdir(exist_ok=True)
+    with open(place / member.name, "xb") as target:
+        target.write(file.read())
 
 
 def _compressed(file: Path) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -12,6 +13,7 @@ from thermorbm.records import NotDone
 from thermorbm.report.labels import TC, Label, Measured, T, plain
 from thermorbm.runner.rundir import existing_run
 from thermorbm.runner.store import read_reduced
+from thermorbm.runner.task import ID
 from thermorbm.study.quantities import ON_TRAINING_DATA, Arrays
 from thermorbm.study.results import (
     Curve,
@@ -26,6 +28,7 @@ from thermorbm.study.results import (
     read_results,
 )
 
+FILE = re.compile(rf"reduced/{ID.pattern}\.h5")
 # (x, value, error) of every point of a curve.
 Points = list[tuple[float, float, float]]
 ValueAndError = tuple[float, float]
@@ -107,11 +110,10 @@ class Run:
         return self._arrays[file]
 
     def _read(self, file: str) -> Arrays:
-        path = self.path / file
-        if not path.resolve().is_relative_to(self.path.resolve()):
+        if not FILE.fullmatch(file):
             return {}
         try:
-            return read_reduced(path).arrays
+            return read_reduced(self.path / file).arrays
         except FileError:  # not copied along, or damaged; the next run makes it again
             return {}
 

@@ -18,6 +18,7 @@ from thermorbm.errors import FileError, InputError
 from thermorbm.runner import remote
 from thermorbm.runner.pool import PATIENCE_SECONDS, Answer, Worker
 from thermorbm.runner.rundir import RunDirectory
+from thermorbm.runner.store import versions
 from thermorbm.runner.task import Cost, Room, Task, available_memory
 
 if TYPE_CHECKING:
@@ -54,8 +55,9 @@ def open_cluster(address: str, n_workers: int) -> Client:
         raise InputError("cluster", address, "local, slurm or an address like tcp://host:8786")
     try:
         return Client(address, timeout=CONNECT_SECONDS)
-    except (OSError, ValueError) as error:
-        raise FileError(address, "no Dask scheduler answers", "start one with: dask scheduler") from error
+    except (OSError, ValueError, TypeError, RuntimeError) as error:  # the last two: tls without certificates
+        problem = f"no Dask scheduler answers ({' '.join(str(error).split()) or type(error).__name__:.120})"
+        raise FileError(address, problem, "start one with: dask scheduler") from error
 
 
 def local_cluster(n_workers: int) -> Any:
@@ -68,6 +70,7 @@ def local_cluster(n_workers: int) -> Any:
         threads_per_worker=1,
         processes=False,
         dashboard_address=DASHBOARD,
+        worker_dashboard_address=DASHBOARD,  # their pages would be for everybody
         memory_limit=memory,
     )
 
@@ -124,6 +127,9 @@ class ClusterWorkers:
 
     def __exit__(self, *_: object) -> None:
         """Lets tasks under way write checkpoints, and fetches those that do not lie in the run directory."""
+        if self._client.status != "running":  # nobody there to talk to
+            self._close()
+            return
         try:
             self._client.run(remote.stop, self._token)
             end = time.monotonic() + PATIENCE_SECONDS
@@ -142,9 +148,16 @@ class ClusterWorkers:
 
     @property
     def n_idle(self) -> int:
+        self._check_scheduler()
         if time.monotonic() - self._looked > LOOK_SECONDS:
             self._look()
         return max(0, self.n_workers - len(self._given))
+
+    def _check_scheduler(self) -> None:
+        if self._client.status != "running":
+            problem = "the Dask scheduler does not answer any more"
+            remedy = "start it again; the same command continues"
+            raise FileError(self._directory.path, f"stopped: {problem}", remedy)
 
     def give(self, task: Task) -> None:
         self._given[task.id] = task
@@ -178,7 +191,7 @@ class ClusterWorkers:
             "task": task.to_dict(),
             "directory": str(self._directory.path.resolve()),
             "token": self._token,
-            "versions": remote.versions(),
+            "versions": versions(),
         }
         names = [] if self._shared else self._names(task)
         future = self._client.submit(
@@ -256,7 +269,7 @@ def _trouble(future: Any) -> dict[str, Any]:
     return {"event": "failed", "error": f"on the cluster: {type(error).__name__}: {text}"}
 
 
-def _check_versions(address: str, versions: Mapping[str, str]) -> None:
-    problem = remote.difference(versions, remote.versions())
+def _check_versions(address: str, theirs: Mapping[str, str]) -> None:
+    problem = remote.difference(theirs, versions())
     if problem:
         raise FileError(address, problem, "install the same versions everywhere")

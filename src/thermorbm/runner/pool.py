@@ -8,6 +8,7 @@ import os
 import selectors
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,8 @@ THREAD_VARIABLES = (
 )
 # How long a worker may take to write a checkpoint when it is asked to end.
 PATIENCE_SECONDS = 10.0
+# How long it may take to end when its input is closed.
+CLOSING_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -79,17 +82,21 @@ class Worker:
         *lines, self._buffer = (self._buffer + data).split(b"\n")
         return [json.loads(line) for line in lines]
 
-    def stop(self) -> int:
-        """Ends the process, but lets a training write a checkpoint first; gives its exit code."""
+    def await_end(self, until: float) -> None:
+        """Waits for a process that was asked to end, at most until that time of the monotonic clock."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(PATIENCE_SECONDS)
-        return self.end()
+            self.process.wait(max(0.0, until - time.monotonic()))
 
-    def end(self) -> int:
-        """Ends the process at once and gives its exit code, negative for a signal."""
+    def close(self) -> None:
+        """Closes its pipes, at which it ends, whatever it is doing."""
         self._child.close()
+
+    def end(self, until: float | None = None) -> int:
+        """Ends the process and gives its exit code, negative for a signal; kills it after `until`."""
+        self.close()
+        until = time.monotonic() + PATIENCE_SECONDS if until is None else until
         try:
-            return self.process.wait(PATIENCE_SECONDS)
+            return self.process.wait(max(0.0, until - time.monotonic()))
         except subprocess.TimeoutExpired:
             self.process.kill()
             return self.process.wait()
@@ -118,6 +125,7 @@ class Pool:
         """room: what all have together. memory: bytes that each worker may use."""
         self._directory, self._memory = directory, memory
         self.n_workers, self.room = n_workers, room
+        self._n_stillborn = 0  # processes that ended before they were ready, since one was
         self._selector = selectors.DefaultSelector()
         self._workers = [self._started() for _ in range(n_workers)]
 
@@ -125,10 +133,17 @@ class Pool:
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Ends all together: each gets the time to write a checkpoint, and those that stay are killed."""
+        until = time.monotonic() + PATIENCE_SECONDS
         for worker in self._workers:
             worker.process.terminate()
         for worker in self._workers:
-            worker.stop()
+            worker.await_end(until)
+        for worker in self._workers:
+            worker.close()
+        until = time.monotonic() + CLOSING_SECONDS
+        for worker in self._workers:
+            worker.end(until)
         self._selector.close()
 
     @property
@@ -149,7 +164,7 @@ class Pool:
                 continue
             for message in messages:
                 task_id = worker.task_id
-                worker.was_ready = True
+                worker.was_ready, self._n_stillborn = True, 0
                 if message["event"] not in ("progress", "ready"):
                     worker.task_id = None
                 if task_id is not None and message["event"] != "ready":
@@ -158,7 +173,8 @@ class Pool:
     def _replace(self, worker: Worker) -> Iterator[Answer]:
         self._selector.unregister(worker.output)
         code = worker.end()
-        if not worker.was_ready:
+        self._n_stillborn += not worker.was_ready
+        if not worker.was_ready and (code >= 0 or self._n_stillborn > self.n_workers):
             problem = f"a worker process ended with code {code} before it began"
             raise FileError(self._directory, problem, "try: python -c 'import thermorbm.runner.worker'")
         self._workers[self._workers.index(worker)] = self._started()

@@ -11,19 +11,17 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from thermorbm.runner.pool import Worker, death
 from thermorbm.runner.rundir import RunDirectory, make_places
+from thermorbm.runner.store import versions
 from thermorbm.runner.task import Task
 from thermorbm.storage import atomic_path
 
 Message = dict[str, Any]
 Files = dict[str, bytes]
-
-PACKAGES = ("thermorbm", "torch", "numpy", "numba", "scipy", "h5py")
 
 # Of this process: one worker for every run, directory and thread; one directory for every run not seen.
 _WORKERS: dict[tuple[str, Path, int], Worker] = {}
@@ -34,10 +32,6 @@ _GUARD = threading.Lock()
 def greet(path: str, token: str) -> Message:
     """Whether this computer sees the run directory, and what is installed here."""
     return {"sees": _sees(path, token), "versions": versions()}
-
-
-def versions() -> dict[str, str]:
-    return {name: version(name) for name in PACKAGES}
 
 
 def difference(here: Mapping[str, str], runner: Mapping[str, str]) -> str:

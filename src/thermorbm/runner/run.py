@@ -47,9 +47,9 @@ class Work(Generic[Results]):
     costs: Mapping[str, Cost]
     collect: Callable[[RunDirectory], Results]
 
-    def open(self, out: Path | None) -> RunDirectory:
+    def open(self, out: Path | None, fresh: bool = False) -> RunDirectory:
         """The run directory `out`, runs/NAME by default."""
-        return open_run(out or Path("runs") / self.name, self.name)
+        return open_run(out or Path("runs") / self.name, self.name, fresh)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def run_all(
     is refused.
     """
     make = _cluster_workers(cluster, n_workers) if cluster else _local_workers(n_workers)
-    directory = work.open(out)
+    directory = work.open(out, fresh)
     with locked(directory.lock) as lock:
         _refuse_beside_shards(directory)
         if fresh:

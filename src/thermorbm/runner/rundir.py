@@ -12,8 +12,11 @@ results.json  tables/*.csv     what was found
 
 from __future__ import annotations
 
+import contextlib
+import os
+import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,10 +24,13 @@ from typing import Any
 from thermorbm.errors import FileError
 from thermorbm.runner.lock import owner
 from thermorbm.runner.task import Task
-from thermorbm.storage import atomic_path, read_json, write_json
+from thermorbm.storage import atomic_path, create_json, read_json, write_json
 
 FORMAT = 1
 OURS = ("shards", "reduced", "cache", "logs", "failed", "tables", "figures")
+FILES = ("run.json", "study.toml", "plan.json", "state.json", "lock", "results.json", "report.html")
+KNOWN = frozenset((*OURS, *FILES, "reduced.tar.xz"))
+BEGINNING = re.compile(r"\.run\.json\..*\.tmp")  # left by a writer that was killed
 
 
 @dataclass(frozen=True)
@@ -65,39 +71,53 @@ class RunDirectory:
         return self.path / "failed" / f"{task_id}.json"
 
 
-def open_run(path: Path, study: str) -> RunDirectory:
-    """The run directory of that study, made if it is not there; FileError if it is something else's."""
-    directory = RunDirectory(path)
+def open_run(path: Path, study: str, fresh: bool = False) -> RunDirectory:
+    """The run directory of that study, made if it is not there; FileError if it is something else's.
+
+    fresh: links in it are removed, and what they lead to stays.
+    """
+    directory, another = RunDirectory(path), "name another with --out"
     try:
         path.mkdir(parents=True, exist_ok=True)
-        owner_study = _identity(directory)
-        if owner_study is None and any(path.iterdir()):
-            raise FileError(path, "is not empty and not a run directory", "name another with --out")
-        if owner_study not in (None, study):
-            raise FileError(
-                path, f"holds the study {owner_study!r}, not {study!r}", "name another with --out"
-            )
+        for entry in strange_entries(directory) if fresh else ():
+            entry.unlink()
+        owner_study = _identity(directory) or _begin(directory, study)
         if owner_study is None:
-            write_json(path / "run.json", {"format": FORMAT, "study": study})
+            raise FileError(path, "is not empty and not a run directory", another)
+        if owner_study != study:
+            raise FileError(path, f"holds the study {owner_study!r}, not {study!r}", another)
     except FileError:
         raise
     except OSError as error:
-        raise FileError(
-            path, f"cannot be written: {error.strerror or error}", "name another with --out"
-        ) from error
+        raise FileError(path, f"cannot be written: {error.strerror or error}", another) from error
     return directory
+
+
+def _begin(directory: RunDirectory, study: str) -> str | None:
+    """Makes an empty directory that study's; the name of the study that lies there then, None if it is full.
+
+    Shards begin together, and a writer may have been killed: what others of us write here is no obstacle.
+    """
+    is_empty = all(BEGINNING.fullmatch(file.name) for file in directory.path.iterdir())
+    if is_empty:
+        with contextlib.suppress(FileNotFoundError):  # another was first, and cleared our temporary file away
+            create_json(directory.path / "run.json", {"format": FORMAT, "study": study})
+    return _identity(directory)
 
 
 def existing_run(path: Path) -> RunDirectory:
     """The run directory at `path`; FileError if there is none."""
     directory = RunDirectory(path)
-    if _identity(directory) is None:
+    if not path.is_dir() or _identity(directory) is None:
         raise FileError(path, "is not a run directory", "make one with: thermorbm run STUDY --out DIR")
     return directory
 
 
 def _identity(directory: RunDirectory) -> str | None:
     """The name of the study that lies there, None if the directory is not a run directory."""
+    for entry in strange_entries(directory):
+        problem = "is a link, a pipe or a device, which a run directory does not hold"
+        raise FileError(entry, problem, "put a file or a directory in its place; --fresh removes it")
     file = directory.path / "run.json"
     if not file.exists():
         return None
@@ -107,6 +127,23 @@ def _identity(directory: RunDirectory) -> str | None:
     return str(stored["study"])
 
 
+def strange_entries(directory: RunDirectory) -> Iterator[Path]:
+    """What stands in a place of ours and is neither a file nor a directory.
+
+    A directory of somebody else may hold links that lead out of it, and nothing there is to be written.
+    """
+    places = [os.fspath(directory.path)]
+    while places:
+        with os.scandir(places.pop()) as entries:
+            for entry in entries:
+                if os.path.dirname(entry.path) == os.fspath(directory.path) and entry.name not in KNOWN:
+                    continue  # a user's own
+                if entry.is_dir(follow_symlinks=False):
+                    places.append(entry.path)
+                elif not entry.is_file(follow_symlinks=False):
+                    yield Path(entry.path)
+
+
 def prepare(directory: RunDirectory, toml: str, tasks: Iterable[Task]) -> None:
     """Makes the subdirectories, writes study and plan, and clears away what interrupted writes left."""
     tasks = list(tasks)
@@ -114,7 +151,7 @@ def prepare(directory: RunDirectory, toml: str, tasks: Iterable[Task]) -> None:
     (directory.path / "shards").mkdir(exist_ok=True)
     remove_leftovers(directory)
     with atomic_path(directory.path / "study.toml") as temporary:
-        temporary.write_text(toml)
+        temporary.write_text(toml, encoding="utf-8")
     write_json(directory.plan, {"format": FORMAT, "tasks": [task.to_dict() for task in tasks]})
 
 
@@ -133,14 +170,18 @@ def remove_leftovers(directory: RunDirectory) -> None:
     """
     if shard_owners(directory):
         return
-    for file in directory.path.rglob(".*.tmp"):
-        file.unlink(missing_ok=True)
+    for file in list(directory.path.rglob(".*.tmp")):
+        if file.is_dir():  # of results that were being published
+            shutil.rmtree(file, ignore_errors=True)
+        else:
+            file.unlink(missing_ok=True)
 
 
 def clear(directory: RunDirectory) -> None:
     """Removes everything that a run has made; users' own files in the directory stay."""
     for name in OURS:
-        shutil.rmtree(directory.path / name, ignore_errors=True)
+        if (directory.path / name).exists():
+            shutil.rmtree(directory.path / name)
     for file in (directory.results, directory.state, directory.plan, directory.path / "report.html"):
         file.unlink(missing_ok=True)
 
@@ -150,7 +191,7 @@ def read_plan(directory: RunDirectory) -> dict[str, Task]:
     stored = read_json(directory.plan)
     try:
         tasks = [Task.from_dict(item) for item in stored["tasks"]]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise FileError(directory.plan, "is damaged", "run the study again") from error
     return {task.id: task for task in tasks}
 

@@ -5,8 +5,11 @@ A reduced result holds numbers and small arrays, in kilobytes: all that tables a
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -16,10 +19,21 @@ from numpy.typing import NDArray
 from thermorbm.errors import FileError
 from thermorbm.runner.rundir import RunDirectory
 from thermorbm.runner.task import Task
-from thermorbm.storage import read_hdf5, read_kind, read_metadata, write_hdf5
+from thermorbm.storage import read_hdf5, read_metadata, stated_checksum, write_hdf5
 
 KIND = "reduced"
+PACKAGES = ("thermorbm", "torch", "numpy", "numba", "scipy", "h5py")
 Read = TypeVar("Read")
+
+
+@cache
+def _versions() -> dict[str, str]:
+    return {**{name: version(name) for name in PACKAGES}, "python": platform.python_version()}
+
+
+def versions() -> dict[str, str]:
+    """Of the programs that results here are made by."""
+    return dict(_versions())
 
 
 class Saved(Protocol):
@@ -40,13 +54,16 @@ class Product:
 @dataclass(frozen=True, eq=False)
 class Reduced:
     """values: numbers and texts as JSON can hold them, an estimate as {"value": x, "error": e}. arrays: what
-    figures need. timing: seconds and the like, which differ between equal runs.
+    figures need. timing: seconds and the like, which differ between equal runs. versions: of the programs
+    that made it. large: checksum of its large file, by which another file in its place is known.
     """
 
     task: Task
     values: Mapping[str, Any]
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     timing: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    large: str | None = None
 
     @property
     def file(self) -> str:
@@ -69,10 +86,24 @@ class Store:
     directory: RunDirectory
 
     def large(self, task_id: str, load: Callable[[Path], Read]) -> Read:
-        return self._read(task_id, lambda: load(self.directory.large(task_id)))
+        def read() -> Read:
+            path, reduced = self.directory.large(task_id), self.directory.reduced(task_id)
+            made = read_values(reduced).large if reduced.exists() else None  # not sent along to a cluster
+            if made is not None and made != stated_checksum(path):
+                raise FileError(path, "is not the file that its task made")
+            return load(path)
+
+        return self._read(task_id, read)
 
     def reduced(self, task_id: str) -> Reduced:
-        return self._read(task_id, lambda: read_reduced(self.directory.reduced(task_id)))
+        def read() -> Reduced:
+            path = self.directory.reduced(task_id)
+            result = read_reduced(path)
+            if result.task.id != task_id:
+                raise FileError(path, f"is the result of {result.task.id}")
+            return result
+
+        return self._read(task_id, read)
 
     def write_large(self, task: Task, product: Product) -> None:
         """The large part, if there is one; it is written first."""
@@ -81,7 +112,9 @@ class Store:
 
     def write_reduced(self, task: Task, product: Product, timing: Mapping[str, Any]) -> None:
         """The reduced result: when it is there the task counts as done."""
-        write_reduced(self.directory.reduced(task.id), Reduced(task, product.values, product.arrays, timing))
+        large = None if product.large is None else stated_checksum(self.directory.large(task.id))
+        result = Reduced(task, product.values, product.arrays, timing, versions(), large)
+        write_reduced(self.directory.reduced(task.id), result)
         self.directory.checkpoint(task.id).unlink(missing_ok=True)
 
     def _read(self, task_id: str, read: Callable[[], Read]) -> Read:
@@ -92,7 +125,13 @@ class Store:
 
 
 def write_reduced(path: Path, result: Reduced) -> None:
-    metadata = {"task": result.task.to_dict(), "values": plain(result.values), "timing": plain(result.timing)}
+    metadata = {
+        "task": result.task.to_dict(),
+        "values": plain(result.values),
+        "timing": plain(result.timing),
+        "versions": dict(result.versions),
+        "large": result.large,
+    }
     write_hdf5(path, KIND, result.arrays, metadata)
 
 
@@ -110,8 +149,10 @@ def read_values(path: Path) -> Reduced:
 def _made(path: Path, metadata: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Reduced:
     try:
         task = Task.from_dict(metadata["task"])
-        return Reduced(task, dict(metadata["values"]), arrays, dict(metadata["timing"]))
-    except (KeyError, TypeError, ValueError) as error:
+        values, timing = dict(metadata["values"]), dict(metadata["timing"])
+        made_by = {str(name): str(text) for name, text in metadata.get("versions", {}).items()}
+        return Reduced(task, values, arrays, timing, made_by, metadata.get("large"))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise FileError(path, f"is not a valid reduced result: {error}", "make it again") from error
 
 
@@ -121,10 +162,10 @@ def damage(directory: RunDirectory, task: Task) -> str | None:
     if not path.exists():
         return ""
     try:
-        kind = read_kind(path)  # checks the checksum, and reads no more than the bytes
+        result = read_values(path)
     except FileError as error:
         return error.problem
-    return None if kind == KIND else f"is a {kind} file"
+    return None if result.task.id == task.id else f"is the result of {result.task.id}"
 
 
 def is_done(directory: RunDirectory, task: Task) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from thermorbm.runner.store import Product, Store
 
 HASH_LENGTH = 16
+# kind/name-hash, the path of a task's files: two names without a way out of the run directory.
+ID = re.compile(r"[A-Za-z0-9_-]{1,40}/[A-Za-z0-9][A-Za-z0-9._+=-]{0,200}")
 BASE_MEMORY = 400 << 20  # an interpreter with torch, numba and scipy
 
 # How the shards of a batch array divide tasks, see `shards`.
@@ -57,9 +60,16 @@ class Task:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Task:
+        """From `to_dict`; ValueError or TypeError where a value does not fit, or an id is no path of ours."""
         fields = dict(stored)
         lists = {key: tuple(fields.get(key, ())) for key in ("inputs", "large_inputs")}
-        return cls(**{**fields, **lists})
+        task = cls(**{**fields, **lists})
+        for task_id in (task.id, *task.inputs, *task.large_inputs):
+            if not isinstance(task_id, str) or not ID.fullmatch(task_id):
+                raise ValueError(f"{task_id!r:.60} is not the id of a task")
+        if not isinstance(task.labels, Mapping) or not isinstance(task.parameters, Mapping):
+            raise TypeError("labels and parameters must be tables")
+        return task
 
     def run(self, store: Store, progress: Progress, note: Note) -> Product:
         """Does the work. The module of the step is loaded only now: it may bring compilers with it."""

@@ -159,7 +159,7 @@ def _progress(send: Send) -> Callable[[float], None]:
 @contextmanager
 def _logged(path: Path) -> Iterator[IO[str]]:
     """Lets all output of the process go to the end of a log file; an exception leaves its trace there."""
-    with open(path, "a", buffering=1) as log:
+    with open(path, "a", buffering=1, encoding="utf-8", errors="backslashreplace") as log:
         print(time.strftime("%Y-%m-%d %H:%M:%S"), f"pid {os.getpid()}", file=log)
         saved = os.dup(1), os.dup(2)
         os.dup2(log.fileno(), 1), os.dup2(log.fileno(), 2)

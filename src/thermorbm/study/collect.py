@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from importlib.metadata import version
 from typing import Any
 
 from thermorbm.errors import FileError
 from thermorbm.exact import TC_2D, TC_3D
 from thermorbm.records import as_plain
 from thermorbm.runner.rundir import RunDirectory
-from thermorbm.runner.store import Reduced, read_values
+from thermorbm.runner.store import Reduced, read_values, versions
 from thermorbm.runner.task import Task
 from thermorbm.stats import Estimate
 from thermorbm.storage import read_json, write_csv
@@ -33,7 +32,6 @@ from thermorbm.study.steps.step import Rows
 
 Values = dict[str, Any]
 
-PACKAGES = ("thermorbm", "numpy", "scipy", "numba", "torch", "h5py")
 TABLES = (
     "data",
     "energies",
@@ -48,6 +46,24 @@ PLACE = ("group", "role", "as_paper", "union", "sector", "n_hidden", "seed_index
 
 def collect(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) -> Results:
     """Writes `results.json` and `tables/*.csv` from what is there, and gives the content of the former."""
+    try:
+        collected = _join(study, tasks, directory)
+        tables = _tables(collected)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        problem = f"holds results that do not fit its study: {type(error).__name__}: {error}"
+        raise FileError(directory.path, problem, "run the study with --fresh") from error
+    write_results(directory.results, collected)
+    place = directory.path / "tables"
+    if place.exists() and not place.is_dir():
+        raise FileError(place, "is not a directory", "remove it")
+    place.mkdir(exist_ok=True)
+    for name, table in tables.items():
+        write_csv(place / f"{name}.csv", table)
+    return collected
+
+
+def _join(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) -> Results:
+    """The results that are there as one."""
     results = {
         task_id: replace(result, task=task)  # with the labels of this plan
         for task_id, task in tasks.items()
@@ -62,18 +78,13 @@ def collect(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) ->
     content = {
         "format": FORMAT,
         "study": _study(study),
-        "versions": {**{name: version(name) for name in PACKAGES}, "python": platform.python_version()},
+        "versions": _versions(results.values(), directory),
         "families": families,
         "extrapolations": rows.extrapolations,
         "tasks": _tasks(tasks, results, directory),
         "timings": _timings(results),
     }
-    collected = _with_learnt(make_results(content))
-    write_results(directory.results, collected)
-    (directory.path / "tables").mkdir(exist_ok=True)
-    for name, table in _tables(collected).items():
-        write_csv(directory.path / "tables" / f"{name}.csv", table)
-    return collected
+    return _with_learnt(make_results(content))
 
 
 def _read(directory: RunDirectory, task_id: str) -> Reduced | None:
@@ -81,6 +92,21 @@ def _read(directory: RunDirectory, task_id: str) -> Reduced | None:
         return read_values(directory.reduced(task_id))
     except FileError:  # failed or not done yet; a damaged one is made again by the next run
         return None
+
+
+def _versions(results: Iterable[Reduced], directory: RunDirectory) -> dict[str, str]:
+    """Of the programs that made the results, "2.9.0, 2.10.0" where they differ.
+
+    Results of an older program do not say it; then what was collected before does.
+    """
+    made_by: dict[str, set[str]] = {}
+    for result in results:
+        for name, text in result.versions.items():
+            made_by.setdefault(name, set()).add(text)
+    if made_by or not directory.results.exists():
+        return {name: ", ".join(sorted(texts)) for name, texts in made_by.items()} or versions()
+    before = read_json(directory.results).get("versions")
+    return {str(name): str(text) for name, text in before.items()} if isinstance(before, dict) else {}
 
 
 def _study(study: Study) -> Values:

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from thermorbm.errors import FileError
+from thermorbm.checks import check_name
+from thermorbm.errors import FileError, InputError
 from thermorbm.reading.values import (
     Bracket as Bracket,
     Comparison as Comparison,
@@ -447,6 +448,21 @@ class Results:
     format: int = FORMAT
 
     @property
+    def diverged(self) -> list[str]:
+        """Machines whose training diverged, in words."""
+        return [
+            f"{family.name} {machine.variant} with {machine.n_hidden} hidden units at {machine.value}"
+            for family in self.families
+            for machine in family.machines
+            if machine.verdict.status == "diverged"
+        ]
+
+    @property
+    def mixed_versions(self) -> list[str]:
+        """Programs of which several versions made these results, in words."""
+        return [f"{name} {text}" for name, text in self.versions.items() if ", " in text]
+
+    @property
     def not_certified(self) -> list[str]:
         """Where the certificate of sampled configurations did not pass, in words."""
         return [
@@ -468,10 +484,23 @@ def read_results(path: Path) -> Results:
         problem = f"has format {content.get('format')}, this version reads {FORMAT} and 1"
         raise FileError(path, problem, "use the version of thermorbm that wrote it, or run the study again")
     try:
-        return make_results({**content, "format": FORMAT})
-    except (BadRecord, KeyError, TypeError, AttributeError) as error:
+        results = make_results({**content, "format": FORMAT})
+        _check_names(results)
+        return results
+    except (BadRecord, InputError, KeyError, TypeError, AttributeError, RecursionError) as error:
         remedy = "run the study again, which repeats nothing that is done"
         raise FileError(path, f"is not a valid results file: {error}", remedy) from error
+
+
+def _check_names(results: Results) -> None:
+    """InputError unless all names could be those of a study: they become names of files."""
+    check_name("study", results.study.name)
+    for item in results.extrapolations:
+        check_name("name", item.name)
+    for family in results.families:
+        check_name("name", family.name)
+        for machine in family.machines:
+            check_name("group", machine.variant)
 
 
 def make_results(content: dict[str, Any]) -> Results:

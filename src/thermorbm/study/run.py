@@ -45,7 +45,9 @@ def _work(toml: Path) -> Work[Results]:
 
         return collect(plan.study, plan.tasks, directory)
 
-    return Work(plan.study.name, toml.read_text(), plan.tasks, estimate_costs(plan.tasks), collect)
+    return Work(
+        plan.study.name, toml.read_text(encoding="utf-8"), plan.tasks, estimate_costs(plan.tasks), collect
+    )
 
 
 def _planned(toml: Path) -> Plan:

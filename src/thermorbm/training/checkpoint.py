@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import torch
 
 from thermorbm.dataset import Dataset
 from thermorbm.errors import FileError
@@ -26,6 +29,7 @@ def fingerprint(data: Dataset, validation: Dataset | None, trainer: Trainer, see
         "seed": seed,
         "device": trainer.layers.device.type,
         "precision": str(trainer.layers.dtype).removeprefix("torch."),
+        "threads": torch.get_num_threads(),  # sums of parts differ in their last bits
         "data": data_hash(data),
         "validation": data_hash(validation) if validation else None,
     }
@@ -36,14 +40,50 @@ def save(path: str | Path, run: dict[str, Any], state: Arrays, history: History)
     write_hdf5(path, KIND, {**state, **columns}, {"run": run, "history": list(history)})
 
 
-def load(path: str | Path, run: dict[str, Any]) -> tuple[Arrays, History]:
-    """State and history; FileError if the file belongs to another run, and it says how they differ."""
+def load(
+    path: str | Path, run: dict[str, Any], state: Arrays, columns: Sequence[str]
+) -> tuple[Arrays, History]:
+    """State and history; FileError if the file belongs to another run, and it says how they differ.
+
+    state: of the run at its beginning. columns: of its history. What is loaded is laid out like both.
+    """
     arrays, metadata = read_hdf5(path, KIND)
-    for difference in _differences(metadata.get("run", {}), run):
+    saved = metadata.get("run")
+    for difference in _differences(saved if isinstance(saved, Mapping) else {}, run):
         problem = f"is a checkpoint of another run: its {difference}"
         raise FileError(path, problem, "name another checkpoint file")
-    history = {name: arrays.pop(f"history.{name}") for name in metadata["history"]}
+    history = {name: arrays.pop(f"history.{name}") for name in columns if f"history.{name}" in arrays}
+    problem = _misfit(arrays, state) or _bad_history(history, columns)
+    if problem:
+        raise FileError(path, f"is not laid out like a checkpoint of this run: {problem}", "remove it")
     return arrays, history
+
+
+def _misfit(arrays: Arrays, state: Arrays) -> str:
+    """How the arrays differ in names, shapes and types from those of the run; empty if they do not.
+
+    NumPy and torch would stretch an array of another shape, and nobody would notice.
+    """
+    if arrays.keys() != state.keys():
+        return f"it has the arrays {', '.join(sorted(arrays)):.80}"
+    for name, array in arrays.items():
+        wanted = state[name]
+        if array.shape != wanted.shape or array.dtype != wanted.dtype:
+            return f"{name} is {array.dtype} {array.shape}, not {wanted.dtype} {wanted.shape}"
+        if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
+            return f"{name} is not finite"
+    return ""
+
+
+def _bad_history(history: History, columns: Sequence[str]) -> str:
+    if history and list(history) != list(columns):
+        return "columns of its history are missing"
+    lengths = {column.shape for column in history.values()}
+    if len(lengths) > 1 or any(len(shape) != 1 or shape == (0,) for shape in lengths):
+        return "columns of its history have different lengths"
+    if any(column.dtype != np.float64 for column in history.values()):
+        return "its history does not hold numbers of double precision"
+    return ""
 
 
 def _differences(saved: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:

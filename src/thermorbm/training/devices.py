@@ -41,11 +41,14 @@ def _has_bf16(device: torch.device) -> bool:
 
 @contextmanager
 def torch_threads(threads: int | None) -> Iterator[None]:
-    """Inside, torch computes with that many threads; None leaves it as it is."""
+    """Inside, torch computes with that many threads; None means one.
+
+    One is the same on every computer, and does not wait for a thread that others keep from its core.
+    """
     if threads is not None and threads < 1:
         raise InputError("threads", threads, "a whole number >= 1")
     before = torch.get_num_threads()
-    torch.set_num_threads(threads or before)
+    torch.set_num_threads(threads or 1)
     try:
         yield
     finally:

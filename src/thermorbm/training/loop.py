@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
@@ -16,13 +16,22 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from thermorbm.dataset import Dataset
-from thermorbm.errors import InputError
+from thermorbm.errors import FileError, InputError
 from thermorbm.model import Machine
 from thermorbm.storage import check_target
 from thermorbm.training import checkpoint as checkpoints
 from thermorbm.training.design import DenseDesign, choose_design
 from thermorbm.training.devices import choose_device, torch_threads
-from thermorbm.training.monitor import NO_SCORES, History, Verdict, is_mere_order, judge, judge_natural, score
+from thermorbm.training.monitor import (
+    NO_SCORES,
+    History,
+    Scores,
+    Verdict,
+    is_mere_order,
+    judge,
+    judge_natural,
+    score,
+)
 from thermorbm.training.order import find_order
 from thermorbm.training.origin import describe
 from thermorbm.training.parallel import choose_trainer
@@ -92,7 +101,8 @@ def train(
     recipe: "fast", "paper" or a Recipe; `changes` set single fields of it, for example zero_bias=True.
     epochs: passes over the data instead of the recipe's number and least updates. validation: held-out
     configurations, scored beside the training data. precision: "auto", "fp32" or "bf16" for the matrix
-    products. threads: cores for torch, by default as many as torch would use. checkpoint: a file that is
+    products. threads: of torch, by default one: threads that wait for each other on a busy computer take many
+    times as long, and another number changes the last bits of the result. checkpoint: a file that is
     written at every record, and continued from if there. progress(step) is called at every record, and about
     twice a second between them; if it raises, the checkpoint is written first. Where torch.distributed has
     been started with several ranks, all of them call this and share the work.
@@ -133,8 +143,26 @@ class _Run:
         if self._path is not None:
             check_target(self._path)
         if self._path is not None and self._path.exists():
-            self._good, self._history = checkpoints.load(self._path, self._identity)
-            trainer.restore(self._good)
+            self._continue(self._path)
+
+    def _continue(self, path: Path) -> None:
+        """From a checkpoint; FileError if it cannot be one of this run."""
+        trainer = self._trainer
+        state, history = checkpoints.load(path, self._identity, self._good, self._columns)
+        update = state["progress"][0]
+        try:
+            if update not in range(trainer.n_updates + 1):
+                raise ValueError(f"it has made {update} updates of {trainer.n_updates}")
+            trainer.restore(state)
+        except (ValueError, TypeError, RuntimeError) as error:
+            raise FileError(path, f"is not a checkpoint of this run: {error}", "remove it") from error
+        self._good, self._history = state, history
+
+    @property
+    def _columns(self) -> list[str]:
+        """Names of the history's columns."""
+        scores = [prefix + item.name for prefix in self._sets for item in fields(Scores)]
+        return ["update", "epoch", "distance", "rate", *scores]
 
     def finish(self) -> TrainingResult:
         trainer = self._trainer

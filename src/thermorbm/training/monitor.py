@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ from thermorbm.model.machine import Machine
 TOLERANCE = 2e-3
 # L~ per visible unit beyond which there is no way back; independent fair coins have ln 2.
 HOPELESS = 10.0
+# A machine without weights has ln 2, too; one that stays above it has not converged to anything.
+WORSE_THAN_NOTHING = math.log(2) + 0.1
 
 # Hidden inputs beyond which tanh is flat, the share of them that makes a machine saturated, and the part of
 # L~ of independent spins that a machine must gain to know more than they do.
@@ -78,8 +81,14 @@ def judge(history: Mapping[str, NDArray[np.float64]], n_visible: int) -> Verdict
     if recent.sum() < 6:
         return Verdict("not converged", float("nan"), float("nan"))
     drift, error = _leading_coefficient(np.stack(terms, axis=1)[recent], likelihood[recent])
-    status = "converged" if abs(drift) + 2 * error < TOLERANCE else "not converged"
-    return Verdict(status, drift, error)
+    return Verdict(_status(drift, error, likelihood[-1]), drift, error)
+
+
+def _status(drift: float, error: float, likelihood: float) -> str:
+    """Of a training whose L~ per visible unit, last `likelihood`, changes so little, or not so little."""
+    if not abs(drift) + 2 * error < TOLERANCE:
+        return "not converged"
+    return "converged" if likelihood < WORSE_THAN_NOTHING else "diverged"
 
 
 Law = tuple[NDArray[np.bool_], list[NDArray[np.float64]]]
@@ -117,8 +126,7 @@ def judge_natural(history: Mapping[str, NDArray[np.float64]], n_visible: int) ->
         return Verdict("not converged", float("nan"), float("nan"))
     drift = float(last.mean() - before.mean())
     error = float(np.sqrt(before.var(ddof=1) / len(before) + last.var(ddof=1) / len(last)))
-    status = "converged" if abs(drift) + 2 * error < TOLERANCE else "not converged"
-    return Verdict(status, drift, error)
+    return Verdict(_status(drift, error, likelihood[-1]), drift, error)
 
 
 def is_mere_order(machine: Machine, v: NDArray[np.int8], strengths: NDArray[np.float64]) -> bool:

@@ -57,7 +57,12 @@ def _other_control(run: Run) -> Markup:
 def write_warnings(run: Run) -> list[Markup]:
     """What a reader must know before anything else."""
     words = []
-    tasks = run.results.tasks
+    tasks, diverged, mixed = run.results.tasks, run.results.diverged, run.results.mixed_versions
+    if diverged:
+        names = "; ".join(diverged[:5]) + ("; …" if len(diverged) > 5 else "")
+        words.append(text("The training of {} machines diverged ({}).", len(diverged), names))
+    if mixed:
+        words.append(text("Several versions of programs made these results: {}.", "; ".join(mixed)))
     if tasks.failed:
         names = ", ".join(item.task for item in tasks.failed[:5]) + (", …" if len(tasks.failed) > 5 else "")
         words.append(text("{} of {} tasks failed ({}).", len(tasks.failed), tasks.total, names))

@@ -1,0 +1,161 @@
+"""A run directory that comes from somebody else: nothing in it makes us write, or read, outside of it."""
+
+import io
+import json
+import os
+import shutil
+import tarfile
+
+import pytest
+
+from thermorbm.cli import run
+from thermorbm.errors import FileError
+from thermorbm.report import publish as module
+from thermorbm.report.publish import ARCHIVE, publish, unpack
+from thermorbm.report.run import read_run
+from thermorbm.runner.rundir import existing_run, open_run, read_plan
+
+
+@pytest.fixture
+def received(tmp_path):
+    """A run directory without content, beside a file that nobody may touch."""
+    (tmp_path / "victim").mkdir()
+    (tmp_path / "victim" / "precious").write_text("precious")
+    open_run(tmp_path / "run", "one")
+    return tmp_path / "run"
+
+
+def untouched(received):
+    place = received.parent / "victim"
+    return [(file.name, file.read_text()) for file in place.iterdir()] == [("precious", "precious")]
+
+
+def member(name, content=b"x", **fields):
+    info = tarfile.TarInfo(name)
+    info.size = len(content)
+    for key, value in fields.items():
+        setattr(info, key, value)
+    return info, content
+
+
+def archive(path, *members):
+    with tarfile.open(path / ARCHIVE, "w:xz") as target:
+        for info, content in members:
+            target.addfile(info, io.BytesIO(content))
+
+
+LINK = {"type": tarfile.SYMTYPE, "linkname": "../victim"}
+HOSTILE = {
+    "absolute": [member("/tmp/evil")],
+    "parent": [member("../victim/evil")],
+    "parent inside": [member("reduced/x/../../../victim/evil.h5")],
+    "link": [member("reduced", b"", **LINK), member("reduced/x/evil.h5")],
+    "inner link": [member("reduced/x", b"", **LINK), member("reduced/x/evil.h5")],
+    "link as result": [member("reduced/x/a.h5", b"", **LINK)],
+    "hard link": [member("reduced/x/a.h5", b"", type=tarfile.LNKTYPE, linkname="plan.json")],
+    "pipe": [member("plan.json", b"", type=tarfile.FIFOTYPE)],
+    "directory": [member("reduced/x/a.h5", b"", type=tarfile.DIRTYPE)],
+    "other file": [member("lock")],
+    "other kind": [member("reduced/x/a.py")],
+    "twice": [member("plan.json"), member("plan.json")],
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_archives_with_anything_but_results_are_refused(name, received):
+    archive(received, member("reduced/x/good.h5"), *HOSTILE[name])
+    with pytest.raises(FileError, match="cannot be unpacked"):
+        unpack(received)
+    assert untouched(received)
+    assert sorted(file.name for file in received.iterdir()) == [ARCHIVE, "run.json"]
+
+
+def test_archives_larger_than_any_of_ours_are_refused(received, monkeypatch):
+    monkeypatch.setattr(module, "MOST_BYTES", 1 << 16)
+    archive(received, member("plan.json", bytes(1 << 17)))
+    with pytest.raises(FileError, match="it holds more than 0 MB"):
+        unpack(received)
+    monkeypatch.setattr(module, "MOST_MEMBERS", 2)
+    archive(received, *(member(f"reduced/x/{name}.h5") for name in "abc"))
+    with pytest.raises(FileError, match="it holds more than 2 files"):
+        unpack(received)
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["run.json", "lock", "results.json", "report.html", "tables", "tables/data.csv", "reduced/x/a.h5"],
+)
+@pytest.mark.parametrize("command", ["report", "status", "publish", "run"])
+def test_links_are_not_followed(place, command, received, capsys):
+    target = received / place
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.unlink(missing_ok=True)
+    target.symlink_to(received.parent / "victim" / ("" if place == "tables" else "precious"))
+    arguments = {"publish": [str(received), str(received.parent / "kept")], "run": ["tiny", "--out"]}
+    assert (
+        run([command, *arguments.get(command, []), *([] if command == "publish" else [str(received)])]) == 2
+    )
+    assert f"{target}: is a link, a pipe or a device" in capsys.readouterr().err
+    assert untouched(received)
+
+
+def test_pipes_are_not_waited_for(received, capsys):
+    os.mkfifo(received / "results.json")
+    assert run(["report", str(received)]) == 2
+    assert "is a link, a pipe or a device" in capsys.readouterr().err
+
+
+def test_a_users_own_links_stay(received):
+    (received / "notes").symlink_to(received.parent / "victim")
+    assert existing_run(received).path == received
+
+
+@pytest.mark.parametrize("key", ["families", "extrapolations"])
+def test_names_of_results_are_checked(key, copied_run, change_results):
+    def rename(content):
+        content[key] = content[key] or [{"name": "", "nu": 1.0, "sides": [], "rows": []}]
+        content[key][0]["name"] = "x/../../evil"
+
+    change_results(copied_run, rename)
+    with pytest.raises(FileError, match=r"is not a valid results file: name must be up to 40 letters"):
+        read_run(copied_run)
+
+
+def test_names_of_tasks_are_checked(copied_run):
+    plan = json.loads((copied_run / "plan.json").read_text())
+    plan["tasks"][0]["kind"] = "../../victim"
+    (copied_run / "plan.json").write_text(json.dumps(plan))
+    with pytest.raises(FileError, match="is damaged"):
+        read_plan(existing_run(copied_run))
+
+
+def test_a_directory_is_not_published_onto_itself(finished_run, tmp_path):
+    publish(finished_run, tmp_path / "kept")
+    before = {file: file.read_bytes() for file in (tmp_path / "kept").rglob("*") if file.is_file()}
+    (tmp_path / "same").symlink_to(tmp_path / "kept")
+    for target in (tmp_path / "kept", tmp_path / "same"):
+        with pytest.raises(FileError, match="is the run directory itself"):
+            publish(tmp_path / "kept", target)
+    assert {file: file.read_bytes() for file in (tmp_path / "kept").rglob("*") if file.is_file()} == before
+
+
+def test_publishing_that_fails_leaves_what_was_published(finished_run, tmp_path, monkeypatch):
+    target = tmp_path / "kept"
+    publish(finished_run, target)
+    before = {file: file.read_bytes() for file in target.rglob("*") if file.is_file()}
+
+    def fail(run):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module, "_archive", fail)
+    with pytest.raises(FileError, match="cannot be written: No space left on device"):
+        publish(finished_run, target)
+    assert {file: file.read_bytes() for file in target.rglob("*") if file.is_file()} == before
+
+
+def test_what_a_killed_publishing_left_is_cleared_away(finished_run, tmp_path):
+    target = tmp_path / "kept"
+    publish(finished_run, target)
+    shutil.copytree(target / "tables", target / ".publish.x.tmp" / "tables")
+    publish(finished_run, target)
+    assert not list(target.glob(".publish*"))

@@ -1,0 +1,110 @@
+"""What others' files declare is not believed: sizes, places, characters."""
+
+import os
+import time
+import zipfile
+
+import h5py
+import numpy as np
+import pytest
+
+from thermorbm import kernelcache
+from thermorbm.checks import check_counts
+from thermorbm.cli.console import say, visible
+from thermorbm.errors import FileError, InputError
+from thermorbm.spinfiles import read_packed
+from thermorbm.storage import check_readable
+
+
+@pytest.fixture(autouse=True)
+def quickly():
+    began = time.process_time()
+    yield
+    assert time.process_time() - began < 10
+
+
+def test_rows_that_are_only_declared(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file.create_dataset("spins", (10**12, 16), np.int8, chunks=(1024, 16))
+    with pytest.raises(FileError, match=r"declares an array of 16000000 MB .* at most 200 times its size"):
+        read_packed(tmp_path / "x.h5", None, None)
+
+
+def test_a_small_archive_of_a_large_array(tmp_path):
+    with (
+        zipfile.ZipFile(tmp_path / "x.npz", "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("spins.npy", "w", force_zip64=True) as file,
+    ):
+        header = {"descr": "|i1", "fortran_order": False, "shape": (300 << 20, 1)}
+        np.lib.format.write_array_header_1_0(file, header)
+        for _ in range(300):
+            file.write(b"\1" * (1 << 20))
+    with pytest.raises(FileError, match=r"declares an array of 315 MB .* at most 200 times its size"):
+        read_packed(tmp_path / "x.npz", None, None)
+
+
+def test_other_arrays_of_an_archive_are_not_read(tmp_path, monkeypatch):
+    spins = np.ones((4, 6), np.int8)
+    np.savez(tmp_path / "x.npz", spins=spins, notes=np.array([object()]), more=np.zeros(3))
+    assert read_packed(tmp_path / "x.npz", None, "spins")[1] == 6
+
+
+@pytest.mark.parametrize("kind", ["virtual", "external"])
+def test_arrays_that_lie_in_other_files(kind, tmp_path):
+    (tmp_path / "secret").write_bytes(b"\1" * 64)
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        if kind == "external":
+            file.create_dataset("spins", (4, 16), np.int8, external=[(str(tmp_path / "secret"), 0, 64)])
+        else:
+            layout = h5py.VirtualLayout((4, 16), np.int8)
+            layout[:] = h5py.VirtualSource(str(tmp_path / "other.h5"), "spins", (4, 16))
+            file.create_virtual_dataset("spins", layout)
+    with pytest.raises(FileError, match="the content of 'spins' lies in other files"):
+        read_packed(tmp_path / "x.h5", None, None)
+
+
+def test_links_to_other_files(tmp_path):
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file["spins"] = np.ones((4, 16), np.int8)
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["spins"] = h5py.ExternalLink(str(tmp_path / "other.h5"), "spins")
+    with pytest.raises(FileError, match="no array"):
+        read_packed(tmp_path / "x.h5", None, None)
+
+
+def test_pipes_and_devices(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero", "/dev/null"):
+        with pytest.raises(FileError, match="is not a regular file"):
+            check_readable(path)
+
+
+def test_lists_without_end():
+    with pytest.raises(InputError, match="at most 10000 values, got '100000 values'"):
+        check_counts("hidden", range(1, 100_001))
+
+
+def test_characters_that_steer_a_terminal(capsys):
+    say("evil \x1b[2J\x07 name \u202e")
+    assert capsys.readouterr().err == "evil \\x1b[2J\\x07 name \\u202e\n"
+    assert visible("T = 2.25 ± 0.01, L̃") == "T = 2.25 ± 0.01, L̃"
+
+
+def test_kernels_are_kept_where_this_user_alone_writes(tmp_path, monkeypatch):
+    monkeypatch.delenv(kernelcache.VARIABLE, raising=False)
+    monkeypatch.setattr(kernelcache.tempfile, "tempdir", str(tmp_path))
+    writable, missing = tmp_path / "home", tmp_path / "none"
+    writable.mkdir()
+    kernelcache.provide_cache(package=writable)
+    kernelcache.provide_cache(package=missing, home=writable)
+    assert kernelcache.VARIABLE not in os.environ
+    monkeypatch.setattr(kernelcache, "_is_writable", lambda place: False)
+    kernelcache.provide_cache()
+    place = tmp_path / f"thermorbm-kernels-{os.getuid()}"
+    assert os.environ[kernelcache.VARIABLE] == str(place)
+    assert place.stat().st_mode & 0o777 == 0o700
+    place.chmod(0o777)  # as if somebody else could write
+    monkeypatch.delenv(kernelcache.VARIABLE)
+    kernelcache.provide_cache()
+    assert os.environ[kernelcache.VARIABLE] != str(place)
+    monkeypatch.delenv(kernelcache.VARIABLE)
