@@ -139,7 +139,8 @@ def _signals() -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         raise Terminated
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGUSR1)}
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGUSR1") if hasattr(signal, name)]
+    before = {number: signal.signal(number, stop) for number in numbers}
     try:
         yield
     finally:
