@@ -77,7 +77,7 @@ def test_users_arrays_in_any_layout(monkeypatch):
 @pytest.mark.parametrize(
     ("v", "named"),
     [
-        (np.zeros((2, 15)), "must be .1 or -1, got 0.0"),
+        (np.tile([-1.0, 0.0, 1.0], (2, 5)), "must be .1 or -1, got 0.0"),
         (np.full((2, 15), np.nan), "got nan"),
         (np.full((2, 15), 255, dtype=np.uint8), "got 255"),
         (np.full((2, 15), 0.5), "got 0.5"),
@@ -143,15 +143,11 @@ def test_a_dataset_is_read_only_and_leaves_the_callers_array_alone():
         data.temperature = 3.0
 
 
-def test_subsets_drop_the_certificate_and_say_so():
+def test_chosen_configurations_drop_the_certificate():
     v = random_spins(20)
     whole = Dataset(Dataset.from_spins(v).packed, LATTICE, 2.25, {"seed": 1}, certificate())
     odd = np.arange(20) % 2 == 1
-    for part, chosen in [
-        (whole[3:9], v[3:9]),
-        (whole.select([4, 0, -1]), v[[4, 0, -1]]),
-        (whole.select(odd), v[odd]),
-    ]:
+    for part, chosen in [(whole.select([4, 0, -1]), v[[4, 0, -1]]), (whole.select(odd), v[odd])]:
         np.testing.assert_array_equal(part.spins(), chosen)
         assert part.certificate is None
         assert (part.lattice, part.temperature) == (LATTICE, 2.25)
@@ -164,9 +160,23 @@ def test_bad_indices(data, indices):
         data.select(indices)
 
 
+def test_slices_keep_the_certificate_and_say_that_it_is_that_of_the_whole(tmp_path):
+    v = random_spins(20)
+    whole = Dataset(Dataset.from_spins(v).packed, LATTICE, 2.25, {"seed": 1}, certificate())
+    part = whole[3:9]
+    np.testing.assert_array_equal(part.spins(), v[3:9])
+    assert part.certificate == whole.certificate
+    assert part.provenance["subset"].startswith("6 of 20 samples; the certificate is that of all")
+    part.save(tmp_path / "part.h5")
+    assert Dataset.load(tmp_path / "part.h5").provenance == part.provenance
+
+
 def test_bad_slices(data):
-    with pytest.raises(InputError, match="a slice, got 3"):
-        data[3]
+    for bad in ("3", 1.0, True, None, (1, 2)):
+        with pytest.raises(InputError, match="a whole number or a slice"):
+            data[bad]
+    with pytest.raises(IndexError, match="20 is not among the 20"):
+        data[20]
     with pytest.raises(InputError, match="one or more samples"):
         data[5:5]
 

@@ -88,3 +88,47 @@ def test_what_it_refuses(series):
         tr.Series([series[1], tr.Dataset.from_spins(v, lattice=tr.Lattice((16,)), temperature=1.0)])
     with pytest.raises(InputError, match="at least one dataset"):
         tr.Series([])
+
+
+def test_sampling_several_temperatures_gives_a_series():
+    series = tr.sample((6, 6), temperatures=[3.0, 2.5], n_samples=300, seed=1)
+    assert isinstance(series, tr.Series)
+    np.testing.assert_array_equal(series.temperatures, [2.5, 3.0])
+    seeds = [each.provenance["seed"] for each in series]
+    assert len(set(seeds)) == 2
+    alone = tr.sample((6, 6), temperature=3.0, n_samples=300, seed=seeds[1])
+    np.testing.assert_array_equal(series[1], alone)
+    longer = tr.sample((6, 6), temperatures=[3.0, 2.5, 2.0], n_samples=300, seed=1)
+    np.testing.assert_array_equal(longer[2], series[1])
+    assert "T = 2.5" in series._repr_html_()
+
+
+def test_a_series_takes_energies_from_the_hamiltonian_of_its_data():
+    H = tr.hamiltonian("triangular", (6, 6), coupling=-1.0)
+    series = tr.sample(H, temperatures=[2.0, 3.0], n_samples=200, seed=1)
+    assert series.hamiltonian == H
+    for member, measured in zip(series, series.measurements, strict=True):
+        np.testing.assert_array_equal(measured.energies, H.energy(member))
+    curves = series.reweight([2.5])
+    assert np.isfinite(curves.energy.values).all()
+
+
+def test_series_of_one_hamiltonian_alone():
+    H = tr.hamiltonian("triangular", (6, 6))
+    parts = [tr.sample(model, temperature=4.0, n_samples=20, seed=1) for model in (H, (6, 6))]
+    with pytest.raises(InputError, match="datasets of one Hamiltonian"):
+        tr.Series(parts)
+
+
+@pytest.mark.parametrize(
+    "temperatures",
+    [
+        {},
+        {"temperature": 2.0, "temperatures": [2.0, 3.0]},
+        {"temperatures": [2.0]},
+        {"temperatures": [2, 2.0]},
+    ],
+)
+def test_temperatures_that_make_no_series(temperatures):
+    with pytest.raises(InputError, match="temperature"):
+        tr.sample((6, 6), n_samples=10, **temperatures)

@@ -2,50 +2,148 @@
 
 from __future__ import annotations
 
+import logging
 import platform
 import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
-from typing import Any
+from typing import Any, overload
 
+import numpy as np
+
+from thermorbm.bars import shown_progress
+from thermorbm.checks import check_seed
 from thermorbm.dataset import Dataset
-from thermorbm.errors import CertificateWarning
+from thermorbm.errors import CertificateWarning, InputError
 from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian
 from thermorbm.lattice import Lattice
 from thermorbm.sampling.sampler import Sector, draw
 from thermorbm.sampling.schedule import Progress
+from thermorbm.series import Series
+
+Model = Hamiltonian | Lattice | Sequence[int] | int
+
+_log = logging.getLogger(__name__)
 
 
+@overload
 def sample(
-    model: Hamiltonian | Lattice,
+    model: Model,
     temperature: float,
-    n_samples: int,
+    n_samples: int = ...,
+    seed: int = ...,
+    method: str = ...,
+    sector: Sector = ...,
+    threads: int | None = ...,
+    progress: Progress | bool | None = ...,
+) -> Dataset: ...
+@overload
+def sample(
+    model: Model,
+    *,
+    temperatures: Iterable[float],
+    n_samples: int = ...,
+    seed: int = ...,
+    method: str = ...,
+    sector: Sector = ...,
+    threads: int | None = ...,
+    progress: Progress | bool | None = ...,
+) -> Series: ...
+def sample(
+    model: Model,
+    temperature: float | None = None,
+    n_samples: int = 10_000,
     seed: int = 0,
     method: str = "auto",
     sector: Sector = "symmetric",
     threads: int | None = None,
-    progress: Progress | None = None,
-) -> Dataset:
+    progress: Progress | bool | None = None,
+    *,
+    temperatures: Iterable[float] | None = None,
+) -> Dataset | Series:
     """Independent, certified Boltzmann samples of a Hamiltonian at `temperature` (units of J/k_B).
 
-    model: a Hamiltonian; a lattice stands for its ferromagnet with J = 1. method: "metropolis" (single flips,
-    multispin-coded where couplings are few), "tempering" (chains that change places with hotter ones),
-    "swendsen-wang" or "wolff" (pairs without frustration or field); "auto" is metropolis, or tempering where
-    terms compete. sector: "symmetric" flips every sample by a random symmetry of the Hamiltonian, "positive"
-    makes m >= 0, a number in [0, 1] is the probability of m > 0 (where m is not 0). Where the ground state is
-    not uniform, m is the overlap with it.
-    threads: cores to use, all by default. progress(stage, done, total) is called now and then. The result
-    depends on nothing but the first six arguments. A certificate that fails raises a CertificateWarning and
-    stays with the dataset.
+    model: a Hamiltonian; a lattice, or its sides as in (8, 8), stands for its ferromagnet with J = 1.
+    temperatures: several instead of one; the result is then a Series, each with a seed of its own.
+    method: "metropolis" (single flips, multispin-coded where couplings are few), "tempering" (chains that
+    change places with hotter ones), "swendsen-wang" or "wolff" (pairs without frustration or field); "auto"
+    is metropolis, or tempering where terms compete.
+    sector: "symmetric" flips every sample by a random symmetry of the Hamiltonian, "positive" makes m >= 0, a
+    number in [0, 1] is the probability of m > 0 (where m is not 0). Where the ground state is not uniform, m
+    is the overlap with it.
+    threads: cores to use, all by default. progress: bars in terminals and notebooks unless False;
+    progress(stage, done, total) is called now and then. The result depends on nothing but model, temperature,
+    n_samples, seed, method and sector. A certificate that fails raises a CertificateWarning and stays with
+    the dataset.
     """
     H = as_hamiltonian(model)
+    values = _checked_temperatures(temperature, temperatures)
+    seeds = [seed] if temperatures is None else _seeds(seed, len(values))
+    with _listener(progress) as listener:
+        members = []
+        for place, (T, own) in enumerate(zip(values, seeds, strict=True)):
+            stage = "" if temperatures is None else f"T = {T:g} ({place + 1} of {len(values)}), "
+            members.append(
+                _sample_one(H, T, n_samples, own, method, sector, threads, _named(stage, listener))
+            )
+    return members[0] if temperatures is None else Series(members)
+
+
+def _sample_one(
+    H: Hamiltonian,
+    temperature: float,
+    n_samples: int,
+    seed: int,
+    method: str,
+    sector: Sector,
+    threads: int | None,
+    progress: Progress | None,
+) -> Dataset:
     result = draw(H, temperature, n_samples, seed, method, sector, threads, progress)
     if not result.certificate.passed:
-        warnings.warn("; ".join(result.certificate.failures), CertificateWarning, stacklevel=2)
+        warnings.warn("; ".join(result.certificate.failures), CertificateWarning, stacklevel=3)
     side = sector if isinstance(sector, str) else float(sector)
     provenance = {"seed": int(seed), "method": result.method, "sector": side, "versions": _versions()}
-    return Dataset(
+    data = Dataset(
         result.packed, H.lattice, temperature, provenance, result.certificate, H.n_sites, hamiltonian=H
     )
+    _log.info("sampled %r: %r", data, data.certificate)
+    return data
+
+
+def _checked_temperatures(one: float | None, several: Iterable[float] | None) -> list[float]:
+    if several is None and one is not None:
+        return [one]
+    if several is None or one is not None:
+        raise InputError("temperature", one, "one number, or temperatures=[...] alone")
+    values = list(several)
+    if len(values) < 2 or len(set(values)) < len(values):
+        raise InputError("temperatures", values, "two or more, all different", "give one as temperature=T")
+    return values
+
+
+def _seeds(seed: int, n: int) -> list[int]:
+    """A seed for each of n temperatures, the same whatever their number."""
+    check_seed("seed", seed)
+    children = np.random.SeedSequence(seed).spawn(n)
+    return [int(child.generate_state(1)[0]) for child in children]
+
+
+@contextmanager
+def _listener(progress: Progress | bool | None) -> Iterator[Progress | None]:
+    if callable(progress):
+        yield progress
+        return
+    with shown_progress(progress) as report:
+        yield report
+
+
+def _named(prefix: str, progress: Progress | None) -> Progress | None:
+    """The same with stages that say of which temperature they are."""
+    if progress is None or not prefix:
+        return progress
+    return lambda stage, done, total: progress(prefix + stage, done, total)
 
 
 def _versions() -> dict[str, Any]:

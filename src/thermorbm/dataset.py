@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import importlib.metadata
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from thermorbm.errors import FileError, InputError
+from thermorbm.errors import BinaryValuesWarning, FileError, InputError
 from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.lattice import Lattice
+from thermorbm.shown import html_table
 from thermorbm.spinfiles import (
     BLOCK_SPINS,
     check_layout,
@@ -38,7 +40,8 @@ class Dataset:
     lattice: None when the geometry is unknown; `n_sites` must be given then.
     temperature: in units of J/k_B, None when unknown or mixed.
     provenance: where the configurations came from (seed, method, versions ...), JSON-able.
-    certificate: the sampler's evidence that they follow the Boltzmann distribution, None for other data.
+    certificate: the sampler's evidence that they follow the Boltzmann distribution, None for other data. That
+    of a slice is the certificate of the whole, and its provenance says so.
     hamiltonian: of which they are configurations, None where that is not known.
     """
 
@@ -71,23 +74,26 @@ class Dataset:
     def from_spins(
         cls,
         v: ArrayLike,
-        lattice: Lattice | None = None,
+        lattice: Lattice | Sequence[int] | int | None = None,
         temperature: float | None = None,
         *,
-        binary: bool = False,
+        binary: bool | None = None,
         provenance: Mapping[str, Any] | None = None,
         hamiltonian: Hamiltonian | None = None,
     ) -> Dataset:
         """Packs users' configurations: (n, n_sites), or (n, *lattice.shape), of +-1.
 
-        binary: the values are 0 and 1 instead, 0 for spin -1. hamiltonian: of which they are configurations.
+        binary: the values are 0 and 1 instead, 0 for spin -1; without it zeros among the values tell, and a
+        BinaryValuesWarning says so. lattice: also given as sides. hamiltonian: of which they are
+        configurations.
         """
         spins = np.asarray(v)
+        lattice = None if lattice is None else Lattice.of(lattice)
         if hamiltonian is not None:
             lattice = _agreed_lattice(lattice, hamiltonian)
             spins = _rows_of_sites(spins, hamiltonian)
         n_sites = check_layout(spins, lattice)
-        packed = pack_array(spins, lattice, low=0 if binary else -1)
+        packed = pack_array(spins, lattice, low=0 if _is_binary(spins, binary) else -1)
         origin = provenance or {"method": "from_spins"}
         return cls(packed, lattice, temperature, origin, n_sites=n_sites, hamiltonian=hamiltonian)
 
@@ -124,12 +130,56 @@ class Dataset:
         where = f"lattice {self.lattice}" if self.lattice else f"{self.n_sites} sites, geometry unknown"
         return f"Dataset({len(self)} samples, {where}, temperature {self.temperature})"
 
+    def _repr_html_(self) -> str:
+        facts = {
+            "configurations": len(self),
+            "lattice": str(self.lattice) if self.lattice else f"{self.n_sites} sites, geometry unknown",
+            "temperature": self.temperature,
+            "Hamiltonian": self.hamiltonian,
+            "method": self.provenance.get("method"),
+            "certificate": self.certificate,
+            "part": self.provenance.get("subset"),
+        }
+        return html_table("Dataset", facts)
+
+    def __array__(self, dtype: np.dtype[Any] | type | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """All configurations as (n, n_sites) of +-1, int8 by default; unpacks all of them."""
+        if copy is False:
+            raise ValueError("spins are unpacked from bits, which makes a copy")
+        spins = self.spins()
+        return spins if dtype is None else spins.astype(dtype, copy=False)
+
+    def __iter__(self) -> Iterator[NDArray[np.int8]]:
+        """One configuration after the other, (n_sites,) int8 of +-1."""
+        for block in self.blocks():
+            yield from block
+
     def spins(self, start: int = 0, stop: int | None = None) -> NDArray[np.int8]:
         """Configurations start to stop as (stop - start, n_sites) int8 of +-1; unpacks nothing else.
 
         Bounds follow Python's slices: negative ones count from the end, those out of range are clipped.
         """
         return unpack(self.packed[start:stop], self.n_sites)
+
+    def grids(self, start: int = 0, stop: int | None = None) -> NDArray[np.int8]:
+        """Configurations start to stop as they lie on the lattice: (stop - start, *sides) int8 of +-1.
+
+        Lattices with several sites per cell have these along a last axis.
+        """
+        grid = self.hamiltonian.grid if self.hamiltonian else None
+        if grid is not None and grid.n_cell > 1:
+            return self.spins(start, stop).reshape(-1, *grid.shape, grid.n_cell)
+        if self.lattice is None:
+            remedy = "give its lattice, as in Dataset.from_spins(v, lattice=(8, 8))"
+            raise InputError("dataset", self, "one whose lattice is known", remedy)
+        return self.spins(start, stop).reshape(-1, *self.lattice.shape)
+
+    def plot(self, n: int = 8, ax: Any = None) -> Any:
+        """Draws n configurations, evenly spaced over the dataset, side by side; gives matplotlib's Axes."""
+        from thermorbm.plots import plot_configurations
+
+        chosen = np.linspace(0, len(self) - 1, min(n, len(self))).astype(np.int64)
+        return plot_configurations(self.select(chosen).grids(), ax=ax)
 
     def blocks(self, n_rows: int | None = None) -> Iterator[NDArray[np.int8]]:
         """All configurations in order, as (at most n_rows, n_sites) int8 of +-1 at a time."""
@@ -139,34 +189,40 @@ class Dataset:
         for start in range(0, len(self), size):
             yield self.spins(start, start + size)
 
-    def __getitem__(self, rows: slice) -> Dataset:
-        """data[a:b]: those configurations, without a certificate. One configuration: data.spins(i, i + 1)."""
-        if not isinstance(rows, slice):
-            raise InputError("rows", rows, "a slice", "use select(indices), or spins(i, i + 1) for one")
-        return self._subset(self.packed[rows])
+    @overload
+    def __getitem__(self, rows: int | np.integer[Any]) -> NDArray[np.int8]: ...
+    @overload
+    def __getitem__(self, rows: slice) -> Dataset: ...
+    def __getitem__(self, rows: slice | int | np.integer[Any]) -> Dataset | NDArray[np.int8]:
+        """data[i]: one configuration, (n_sites,) int8 of +-1. data[a:b]: a dataset of those."""
+        if isinstance(rows, slice):
+            return self._subset(self.packed[rows], self.certificate)
+        if isinstance(rows, bool) or not isinstance(rows, int | np.integer):
+            raise InputError("rows", rows, "a whole number or a slice", "use select(indices) for others")
+        if not -len(self) <= rows < len(self):
+            raise IndexError(f"configuration {rows} is not among the {len(self)} of the dataset")
+        return np.asarray(unpack(self.packed[rows][None], self.n_sites)[0])
 
     def select(self, indices: ArrayLike) -> Dataset:
-        """The configurations with these indices (whole numbers, or one bool each), without a certificate."""
+        """The configurations with these indices (whole numbers, or one bool each), without a certificate:
+        chosen ones may follow another distribution."""
         chosen = np.asarray(indices)
         if chosen.ndim != 1 or chosen.dtype.kind not in "biu":
             raise InputError("indices", chosen.dtype.name, "a list of whole numbers, or one bool per sample")
         try:
-            return self._subset(self.packed[chosen])
+            return self._subset(self.packed[chosen], None)
         except IndexError as error:
             raise InputError("indices", str(error), f"within the {len(self)} samples") from error
 
-    def _subset(self, packed: NDArray[np.uint8]) -> Dataset:
+    def _subset(self, packed: NDArray[np.uint8], certificate: Certificate | None) -> Dataset:
         if len(packed) == 0:
             raise InputError("subset", "no samples", "one or more samples")
-        # The certificate speaks of the whole: chosen rows may follow another distribution.
-        origin = {**self.provenance, "subset": f"{len(packed)} of {len(self)} samples"}
+        note = f"{len(packed)} of {len(self)} samples"
+        if certificate is not None:
+            note += f"; the certificate is that of all {certificate.n_samples}"
+        origin = {**self.provenance, "subset": note}
         return Dataset(
-            packed,
-            self.lattice,
-            self.temperature,
-            origin,
-            n_sites=self.n_sites,
-            hamiltonian=self.hamiltonian,
+            packed, self.lattice, self.temperature, origin, certificate, self.n_sites, self.hamiltonian
         )
 
     def save(self, path: str | Path) -> None:
@@ -229,6 +285,32 @@ def import_spins(
     origin = {"method": "import", "files": [str(path) for path in files], "versions": _versions()}
     packed = np.concatenate([part for part, _ in parts])
     return Dataset(packed, lattice, temperature, origin, n_sites=sizes.pop())
+
+
+def as_dataset(name: str, data: Dataset | ArrayLike) -> Dataset:
+    """A dataset as it is; an array (n, n_sites), or (n, L, L) on a periodic lattice, as a dataset.
+
+    name: of the argument, for the error.
+    """
+    if isinstance(data, Dataset):
+        return data
+    array = np.asarray(data)
+    if array.ndim < 2:
+        wanted = "a Dataset or an array of spins, (n, n_sites) or (n, L, L)"
+        raise InputError(name, array.shape if array.ndim else data, wanted)
+    lattice = Lattice(array.shape[1:]) if array.ndim > 2 else None
+    return Dataset.from_spins(array, lattice=lattice)
+
+
+def _is_binary(spins: NDArray[Any], binary: bool | None) -> bool:
+    """Whether the values are 0 and 1; a warning where it is only the values that say so."""
+    if binary is not None:
+        return binary
+    if spins.dtype.kind not in "biuf" or not (spins == 0).any() or (spins == -1).any():
+        return False
+    text = "the values are 0 and 1: 0 is taken as spin -1; say binary=True to make that explicit"
+    warnings.warn(text, BinaryValuesWarning, stacklevel=3)
+    return True
 
 
 def checked_temperature(temperature: float | None) -> float | None:

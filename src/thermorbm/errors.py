@@ -52,3 +52,7 @@ class FileError(ThermorbmError, OSError):
 
 class CertificateWarning(UserWarning):
     """A dataset whose certificate did not pass: its samples may not follow the Boltzmann distribution."""
+
+
+class BinaryValuesWarning(UserWarning):
+    """An array of 0 and 1 was taken as spins, 0 for -1."""

@@ -13,7 +13,6 @@ import atexit
 import contextlib
 import json
 import os
-import resource
 import select
 import signal
 import sys
@@ -138,8 +137,10 @@ def main() -> None:
     """The child: a process of its own for every file, so that no file suffers from the one before."""
     import h5py  # noqa: F401  # once for all
 
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(ImportError, OSError, ValueError):  # Windows has no such limits
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     for line in iter(sys.stdin.buffer.readline, b""):
         process = os.fork()

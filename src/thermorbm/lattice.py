@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thermorbm.errors import InputError
+from thermorbm.shown import html_table
 
 BLOCK_SPINS = 1 << 20  # observables work on about this many spins at once, so that they fit in cache
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Lattice:
     """Periodic hypercubic lattice with sides `shape`, any dimension >= 1, every side >= 2.
 
@@ -43,6 +44,18 @@ class Lattice:
             raise InputError("lattice shape", text, "whole numbers joined by x", "for example 64x64")
         return cls([int(side) for side in text.split("x")])
 
+    @classmethod
+    def of(cls, lattice: Lattice | Sequence[int] | int) -> Lattice:
+        """A lattice as it is; sides such as (8, 8) or 100 as the lattice that has them."""
+        return lattice if isinstance(lattice, Lattice) else cls(lattice)
+
+    def __repr__(self) -> str:
+        return f"Lattice({self}, periodic, {self.n_sites} sites)"
+
+    def _repr_html_(self) -> str:
+        facts = {"sides": str(self), "sites": self.n_sites, "bonds": self.n_bonds, "boundaries": "periodic"}
+        return html_table("Lattice", facts)
+
     def __str__(self) -> str:
         return "x".join(str(side) for side in self.shape)
 
@@ -66,7 +79,10 @@ class Lattice:
         return np.stack([moved.ravel() for moved in steps], axis=1)
 
     def energy(self, v: ArrayLike) -> NDArray[np.int64]:
-        """Total energy H of each configuration, in units of J. v: (n, n_sites) of +-1 -> (n,)."""
+        """Total energy H of each configuration, in units of J.
+
+        v: (n, n_sites) or (n, *shape) of +-1 -> (n,).
+        """
         counts = [self._count_broken_bonds(block) for block in self._blocks(v)]
         return self.energy_of_broken_bonds(np.concatenate(counts))
 
@@ -100,6 +116,8 @@ class Lattice:
     def _blocks(self, v: ArrayLike) -> Iterator[NDArray[Any]]:
         """Checked configurations, (at most n, n_sites) at a time; at least one block, which may be empty."""
         spins = np.asarray(v)
+        if spins.shape[1:] == self.shape:
+            spins = spins.reshape(-1, self.n_sites)
         if spins.ndim not in (1, 2) or spins.shape[-1] != self.n_sites:
             raise InputError("configurations", spins.shape, f"an array of shape (n, {self.n_sites})")
         if spins.dtype.kind not in "biuf":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,16 +14,10 @@ from thermorbm.estimators.critical import CriticalPoint
 from thermorbm.estimators.histograms import Measurements
 from thermorbm.estimators.reweighted_peak import reweighted_peak
 from thermorbm.estimators.reweighting import GroundStates, KnownEntropy, Reweighting, ThermalCurves
-from thermorbm.lattice import Lattice
+from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian
+from thermorbm.shown import html_table
 
 _MOST_RANDOM = 4096  # configurations of random spins, which stand for infinite temperature
-
-
-class _Hamiltonian(Protocol):
-    @property
-    def n_sites(self) -> int: ...
-
-    def energy(self, v: ArrayLike) -> NDArray[np.int64]: ...
 
 
 class Series(Sequence[Dataset | Measurements]):
@@ -43,6 +36,9 @@ class Series(Sequence[Dataset | Measurements]):
                 raise InputError("series", each, "datasets whose temperature is known")
             if (each.lattice, each.n_sites) != (datasets[0].lattice, datasets[0].n_sites):
                 raise InputError("series", f"{datasets[0]} and {each}", "datasets on one lattice")
+            if _hamiltonian(each) != _hamiltonian(datasets[0]):
+                got = f"{_hamiltonian(datasets[0])} and {_hamiltonian(each)}"
+                raise InputError("series", got, "datasets of one Hamiltonian")
         self._hamiltonian = _hamiltonian(datasets[0])
         self._members = sorted(members, key=_temperature)
 
@@ -58,6 +54,15 @@ class Series(Sequence[Dataset | Measurements]):
     def __repr__(self) -> str:
         first, last = self.temperatures[0], self.temperatures[-1]
         return f"Series({len(self)} temperatures from {first:g} to {last:g}, {self._hamiltonian})"
+
+    def _repr_html_(self) -> str:
+        n_samples = {f"T = {_temperature(each):g}": each for each in self._members}
+        return html_table(repr(self), n_samples)
+
+    @property
+    def hamiltonian(self) -> Hamiltonian:
+        """Of which all members are configurations."""
+        return self._hamiltonian
 
     @property
     def temperatures(self) -> NDArray[np.float64]:
@@ -119,26 +124,29 @@ def measure(data: Dataset) -> Measurements:
     return Measurements(data.temperature, energies, magnetizations)
 
 
-def _hamiltonian(data: Dataset) -> _Hamiltonian:
-    """What gives configurations their energy."""
+def _hamiltonian(data: Dataset) -> Hamiltonian:
+    """What gives configurations their energy; a lattice alone stands for its ferromagnet."""
+    if data.hamiltonian is not None:
+        return data.hamiltonian
     if data.lattice is None:
         raise InputError(
             "dataset",
             data,
             "one whose energies are known",
-            "give its lattice, as in Dataset.from_spins(v, lattice=...)",
+            "give its lattice or Hamiltonian, as in Dataset.from_spins(v, lattice=...)",
         )
-    return data.lattice
+    return as_hamiltonian(data.lattice)
 
 
-def _ground_states(hamiltonian: _Hamiltonian) -> GroundStates | None:
+def _ground_states(hamiltonian: Hamiltonian) -> GroundStates | None:
     """All spins up and all down, where it is certain that they are the only ground states."""
-    if not isinstance(hamiltonian, Lattice):
+    if hamiltonian.plain is None or hamiltonian.plain[1] <= 0:
         return None
-    return GroundStates(float(-hamiltonian.n_bonds), 2)
+    lattice, coupling = hamiltonian.plain
+    return GroundStates(-coupling * lattice.n_bonds, 2)
 
 
-def _random_spins(hamiltonian: _Hamiltonian, n_samples: int) -> Measurements:
+def _random_spins(hamiltonian: Hamiltonian, n_samples: int) -> Measurements:
     """Exact samples at infinite temperature."""
     rng = np.random.default_rng(np.random.SeedSequence(hamiltonian.n_sites))
     n = max(2, min(n_samples, _MOST_RANDOM))

@@ -1,5 +1,7 @@
 """Statistics against processes whose answers are known."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -138,3 +140,28 @@ def test_too_little_data_is_refused(call):
 )
 def test_an_estimate_prints_its_error_in_the_last_digits(value, error, text):
     assert str(Estimate(value, error)) == text
+
+
+def test_arithmetic_follows_errors_and_correlations():
+    a, b = Estimate(2.0, 0.3), Estimate(5.0, 0.4)
+    assert (a + b).value == 7.0
+    assert (a + b).error == pytest.approx(0.5)
+    assert (a * b).error == pytest.approx(np.hypot(0.3 * 5, 0.4 * 2))
+    assert (1 / a).error == pytest.approx(0.3 / 4)
+    assert (10 - 2 * a).error == pytest.approx(0.6)
+    assert (a**2).error == pytest.approx(1.2)
+    assert abs(-a) == a
+    assert (a - a) == Estimate(0.0, 0.0)
+    assert ((a + b) - a).error == pytest.approx(0.4)  # not the 0.58 of three independent values
+    assert float(a) == 2.0
+    assert Estimate(1.0, 0.0) + 1 == Estimate(2.0, 0.0)
+    assert np.isnan((a + Estimate(1.0, np.nan)).error)
+    with pytest.raises(TypeError):
+        a + "b"
+
+
+def test_estimates_print_short_and_format_like_uncertainties():
+    a = Estimate(0.35297, 0.0069)
+    assert repr(a) == f"{a}" == "0.3530(69)"
+    assert f"{a:.1uP}" == "0.353±0.007"
+    assert copy.copy(a + 1) == a + 1

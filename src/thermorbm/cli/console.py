@@ -6,13 +6,13 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import typer
 
-ProgressCallback = Callable[[str, int, int], None]
+from thermorbm.bars import ProgressCallback, progress_bars
 
 PLAIN_STEPS = 10  # lines per stage where there is no terminal
 
@@ -84,19 +84,7 @@ def progress() -> Iterator[ProgressCallback]:
     if not sys.stderr.isatty():
         yield plain_progress()
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    text = TextColumn("{task.description}")
-    columns = text, BarColumn(), TaskProgressColumn(), TimeRemainingColumn(elapsed_when_finished=True)
-    with Progress(*columns, console=Console(stderr=True)) as bars:
-        tasks: dict[str, Any] = {}
-
-        def report(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total)
-            bars.update(tasks[stage], completed=done, total=max(done, total))
-
+    with progress_bars() as report:
         yield report
 
 

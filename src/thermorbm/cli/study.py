@@ -139,9 +139,9 @@ def _signals() -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         raise Terminated
 
-    numbers = [signal.SIGTERM, signal.SIGUSR1]
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
-        numbers.append(signal.SIGHUP)
+    # What a system does not have is left out; a hang-up that is ignored from the start (nohup) stays so.
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGUSR1", "SIGHUP") if hasattr(signal, name)]
+    numbers = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
     before = {number: signal.signal(number, stop) for number in numbers}
     try:
         yield

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field as value, replace
 from functools import cached_property
 from typing import Any
@@ -23,6 +23,7 @@ from thermorbm.hamiltonians import signs
 from thermorbm.hamiltonians.cells import Grid, Product, bond, steps
 from thermorbm.hamiltonians.terms import Terms, checked_terms, merged
 from thermorbm.lattice import Lattice
+from thermorbm.shown import html_table
 
 # Products of spins are formed for about this many terms of all configurations at once.
 _BLOCK_PRODUCTS = 1 << 22
@@ -52,6 +53,12 @@ class Hamiltonian:
         shown = {key: value for key, value in self.options.items() if key != "shape" and np.size(value) < 5}
         said = ", ".join(f"{key} {value}" for key, value in shown.items())
         return f"Hamiltonian({self.name} {where}{', ' if said else ''}{said})"
+
+    def _repr_html_(self) -> str:
+        numbers = {f"products of {terms.order} spins": len(terms) for terms in self.terms}
+        options = {key: value for key, value in self.options.items() if np.size(value) < 5}
+        facts = {**options, "sites": self.n_sites, **numbers, "field": self.has_field}
+        return html_table(f"Hamiltonian: {self.name}", {**facts, "frustrated": self.frustrated})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Hamiltonian) and self._digest == other._digest
@@ -216,6 +223,8 @@ class Hamiltonian:
     def _blocks(self, v: ArrayLike) -> Iterator[NDArray[np.float64]]:
         """Checked configurations as float64, (at most n, n_sites) at a time; at least one block."""
         spins = np.asarray(v)
+        if spins.ndim > 2 and math.prod(spins.shape[1:]) == self.n_sites:
+            spins = spins.reshape(-1, self.n_sites)
         if spins.ndim not in (1, 2) or spins.shape[-1] != self.n_sites:
             wanted = f"an array of shape (n, {self.n_sites})"
             remedy = f"its cells have {self.grid.n_cell} sites" if self.grid and self.grid.n_cell > 1 else ""
@@ -259,12 +268,15 @@ class Hamiltonian:
         return cls(name, terms, values, grid, None, options)
 
 
-def as_hamiltonian(model: Hamiltonian | Lattice) -> Hamiltonian:
-    """The Hamiltonian itself; a lattice stands for its ferromagnet with J = 1."""
+def as_hamiltonian(model: Hamiltonian | Lattice | Sequence[int] | int) -> Hamiltonian:
+    """The Hamiltonian itself; a lattice, or its sides, stands for its ferromagnet with J = 1."""
     if isinstance(model, Hamiltonian):
         return model
+    if isinstance(model, int | tuple | list) and not isinstance(model, bool):
+        model = Lattice(model)
     if not isinstance(model, Lattice):
-        raise InputError("hamiltonian", model, "a Hamiltonian or a Lattice", "make one with tr.hamiltonian")
+        wanted = "a Hamiltonian, a Lattice, or sides such as (8, 8)"
+        raise InputError("hamiltonian", model, wanted, "make one with tr.hamiltonian")
     grid = Grid(model.shape, 1, (False,) * model.dimension)
     name = {1: "chain", 2: "square", 3: "cubic"}.get(model.dimension, "hypercubic")
     options = {"shape": list(model.shape)}

@@ -14,6 +14,7 @@ from thermorbm.model import energy, entropy_bound, gibbs, partition, pseudo_like
 from thermorbm.model.layers import Layers
 from thermorbm.model.random_units import Seed, generator_state, seed_sequence
 from thermorbm.model.units import as_units, same_rows, whole_number
+from thermorbm.shown import html_table
 from thermorbm.stats import Estimate
 from thermorbm.storage import read_hdf5, read_kind, write_hdf5
 
@@ -24,10 +25,25 @@ class Machine(Layers):
     """A restricted Boltzmann machine of +-1 units, p(v, h) = exp(-E(v, h)) / Z.
 
     v: (n, n_visible) and h: (n, n_hidden) of +-1, any real type; a 1-d array is taken as one configuration.
+    v may also be a Dataset, or laid out like the lattice, (n, L, L).
     Energies and likelihoods are totals in nats, float64. Draws are int8 and depend on the seed alone.
     """
 
     provenance: Mapping[str, Any]
+
+    def _repr_html_(self) -> str:
+        training, data = self.provenance.get("training", {}), self.provenance.get("data", {})
+        facts = {
+            "hidden units": self.n_hidden,
+            "visible units": self.n_visible,
+            "numbers": self.dtype,
+            "parameters": sum(array.size for array in self.parameters.values()),
+            "recipe": training.get("recipe", {}).get("name"),
+            "trained on": None if not data else f"{data.get('n_samples')} configurations",
+            "at temperature": data.get("temperature"),
+            "verdict": self.provenance.get("verdict", {}).get("status"),
+        }
+        return html_table(repr(self), facts)
 
     def joint_energy(self, v: ArrayLike, h: ArrayLike) -> NDArray[np.float64]:
         """E(v, h) = -b.v - c.h - h.W v. -> (n,)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterator
 from typing import Any
@@ -15,16 +16,21 @@ _ELEMENTS_PER_BLOCK = 1 << 22  # 32 MB of float64
 
 
 def as_units(name: str, values: ArrayLike, width: int) -> NDArray[Any]:
-    """Checked (n, width) array of +-1, in its own type; a 1-d array is one configuration, (1, width)."""
+    """Checked (n, width) array of +-1, in its own type; a 1-d array is one configuration, (1, width).
+
+    values: an array, also one laid out like the lattice, (n, L, L), or a Dataset.
+    """
     units = real_array(name, values)
-    if units.ndim not in (1, 2) or units.shape[-1] != width:
+    is_grid = units.ndim > 2 and math.prod(units.shape[1:]) == width
+    if not is_grid and (units.ndim not in (1, 2) or units.shape[-1] != width):
         raise InputError(name, units.shape, f"an array of shape (n, {width})")
     units = units.reshape(-1, width)
     for rows in row_blocks(len(units), width):
         block = units[rows]
         wrong = (block != 1) & (block != -1)
         if wrong.any():
-            raise InputError(f"units of {name}", block[wrong][0].item(), "+1 or -1")
+            remedy = "turn 0/1 into spins with 2 * v - 1" if (block[wrong] == 0).all() else ""
+            raise InputError(f"units of {name}", block[wrong][0].item(), "+1 or -1", remedy)
     return units
 
 

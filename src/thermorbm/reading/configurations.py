@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from thermorbm import exact
-from thermorbm.dataset import Dataset
+from thermorbm.dataset import Dataset, as_dataset
 from thermorbm.errors import InputError
 from thermorbm.estimators import energy_averages, magnetic_averages
 from thermorbm.lattice import Lattice
@@ -18,8 +19,12 @@ from thermorbm.stats import Estimate, mean_estimate
 OUR_METHODS = ("metropolis", "swendsen-wang", "wolff")
 
 
-def hold_out(data: Dataset, n_held_out: int | None = None) -> tuple[Dataset, Dataset | None]:
-    """Data to train on and the last n_held_out configurations; by default 10 %, at most 5000. 0: None."""
+def hold_out(data: Dataset | ArrayLike, n_held_out: int | None = None) -> tuple[Dataset, Dataset | None]:
+    """Data to train on and the last n_held_out configurations; by default 10 %, at most 5000. 0: None.
+
+    data: a Dataset, or an array of +-1, (n, n_sites) or (n, L, L).
+    """
+    data = as_dataset("data", data)
     wanted = default_held_out(len(data)) if n_held_out is None else n_held_out
     n = whole_number("n_held_out", wanted, 0)
     if n >= len(data):
@@ -28,7 +33,9 @@ def hold_out(data: Dataset, n_held_out: int | None = None) -> tuple[Dataset, Dat
 
 
 def is_our_ising(data: Dataset) -> bool:
-    """Whether thermorbm has sampled these configurations, so that their Hamiltonian is known."""
+    """Whether thermorbm has sampled these configurations, of the ferromagnet on their lattice with J = 1."""
+    if data.hamiltonian is not None and data.hamiltonian.plain != (data.lattice, 1.0):
+        return False
     return data.provenance.get("method") in OUR_METHODS
 
 

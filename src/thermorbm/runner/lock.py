@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import secrets
@@ -78,7 +77,7 @@ def _acquire(file: IO[str], path: Path, patience: float) -> None:
 def _is_held(file: IO[str], path: Path, holder: dict[str, Any] | None) -> bool:
     """Whether another process holds it; if not, this one does from now on, until the file is closed."""
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _flock(file)
     except BlockingIOError:
         return True
     except OSError:  # a file system without locks: the pid has to tell
@@ -87,6 +86,15 @@ def _is_held(file: IO[str], path: Path, holder: dict[str, Any] | None) -> bool:
     if holder is None or holder["host"] == socket.gethostname():
         return False
     return abs(_age(path)) < SILENCE_SECONDS  # a lock of the future: the clock was set back since
+
+
+def _flock(file: IO[str]) -> None:
+    """Locks the file for this process; BlockingIOError if another has it, another OSError if none can."""
+    try:
+        import fcntl
+    except ImportError as error:
+        raise OSError("this system has no flock") from error
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _age(path: Path) -> float:

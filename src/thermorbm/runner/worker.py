@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import queue
-import resource
 import signal
 import sys
 import threading
@@ -78,8 +77,11 @@ def _limit_memory(size: int | None) -> None:
     """Allocations beyond `size` bytes fail; if the system runs out of memory, it ends workers first."""
     with contextlib.suppress(OSError):  # not on this system
         Path("/proc/self/oom_score_adj").write_text("500")
-    if size is not None and hasattr(resource, "RLIMIT_DATA"):
-        resource.setrlimit(resource.RLIMIT_DATA, (size, size))
+    with contextlib.suppress(ImportError, AttributeError):  # not on this system
+        import resource
+
+        if size is not None:
+            resource.setrlimit(resource.RLIMIT_DATA, (size, size))
 
 
 def _listen(orders: queue.Queue[Message]) -> None:

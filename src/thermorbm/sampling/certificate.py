@@ -11,13 +11,14 @@ from scipy.special import chdtrc  # scipy.stats takes half a second to import
 
 from thermorbm.exact import EnergyDistribution, EnergyMoments
 from thermorbm.sampling.pilot import BURN_IN_TAUS, MAX_Z, MIN_P, SPACING_TAUS, Pilot
+from thermorbm.shown import html_table
 from thermorbm.stats import Estimate, effective_sample_size
 
 MIN_EXPECTED = 5.0
 _SAME_LEVEL = 1e-6  # energies of sums in another order differ by rounding
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """Evidence, per spin where energies are concerned; None where a check is not possible.
 
@@ -53,6 +54,19 @@ class Certificate:
     @property
     def passed(self) -> bool:
         return not self.failures
+
+    def __repr__(self) -> str:
+        verdict = "passed" if self.passed else f"FAILED: {'; '.join(self.failures)}"
+        z = (
+            ""
+            if self.energy_z is None
+            else f", energy {self.energy_z:+.1f} standard errors from the exact one"
+        )
+        return f"Certificate({verdict}, {self.n_samples} samples{z})"
+
+    def _repr_html_(self) -> str:
+        facts: dict[str, object] = {**asdict(self), "failures": "; ".join(self.failures) or None}
+        return html_table(f"Certificate: {'passed' if self.passed else 'FAILED'}", facts)
 
     def to_dict(self) -> dict[str, Any]:
         return {**asdict(self), "failures": list(self.failures), "passed": self.passed}

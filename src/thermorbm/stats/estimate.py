@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,12 +15,23 @@ from numpy.typing import ArrayLike, NDArray
 from thermorbm.errors import InputError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Estimate:
-    """A measured value and its standard error."""
+    """A measured value and its standard error.
+
+    Sums, products and powers of estimates and numbers are estimates. The package `uncertainties` follows the
+    errors: what is computed from the same estimate is correlated, so that x - x is 0 without error.
+    """
 
     value: float
     error: float
+
+    @cached_property
+    def uncertain(self) -> Any:
+        """The same for the package `uncertainties`, with all its functions; a number where the error is 0."""
+        from uncertainties import ufloat
+
+        return ufloat(self.value, self.error) if self.error else self.value
 
     def __str__(self) -> str:
         """The error in units of the last digits, two of them.
@@ -34,6 +49,51 @@ class Estimate:
         in_last_digits = round(self.error * 10.0**digits)
         shown = f"{self.error:.{digits}f}" if self.error >= 1 else f"{in_last_digits}"
         return f"{self.value:.{digits}f}({shown})"
+
+    __repr__ = __str__
+
+    def __format__(self, spec: str) -> str:
+        """As `uncertainties` formats: ".1u" for one digit of the error, "P" for 0.353±0.007."""
+        return format(self.uncertain, spec) if spec else str(self)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __neg__(self) -> Estimate:
+        return _combined(operator.neg, self)
+
+    def __abs__(self) -> Estimate:
+        return -self if self.value < 0 else self
+
+    def __add__(self, other: Estimate | float) -> Estimate:
+        return _combined(operator.add, self, other)
+
+    def __radd__(self, other: float) -> Estimate:
+        return _combined(operator.add, other, self)
+
+    def __sub__(self, other: Estimate | float) -> Estimate:
+        return _combined(operator.sub, self, other)
+
+    def __rsub__(self, other: float) -> Estimate:
+        return _combined(operator.sub, other, self)
+
+    def __mul__(self, other: Estimate | float) -> Estimate:
+        return _combined(operator.mul, self, other)
+
+    def __rmul__(self, other: float) -> Estimate:
+        return _combined(operator.mul, other, self)
+
+    def __truediv__(self, other: Estimate | float) -> Estimate:
+        return _combined(operator.truediv, self, other)
+
+    def __rtruediv__(self, other: float) -> Estimate:
+        return _combined(operator.truediv, other, self)
+
+    def __pow__(self, other: Estimate | float) -> Estimate:
+        return _combined(operator.pow, self, other)
+
+    def __getstate__(self) -> dict[str, float]:
+        return {"value": self.value, "error": self.error}  # correlations end with the process
 
     def z_score(self, truth: float) -> float:
         """Distance from the truth in standard errors; 0 where both agree exactly and the error is 0."""
@@ -54,6 +114,19 @@ class Estimates:
         pairs = [(estimate.value, estimate.error) for estimate in estimates]
         values, errors = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
         return cls(values, errors)
+
+
+def _combined(operation: Callable[..., Any], *operands: Any) -> Estimate:
+    """The operation on values with errors, as an Estimate; NotImplemented for what is not a number."""
+    if not all(isinstance(each, Estimate | Real) for each in operands):
+        return cast(Estimate, NotImplemented)
+    plain = [each.uncertain if isinstance(each, Estimate) else float(each) for each in operands]
+    result = operation(*plain)
+    if isinstance(result, float):
+        return Estimate(result, 0.0)
+    estimate = Estimate(float(result.nominal_value), float(result.std_dev))
+    estimate.__dict__["uncertain"] = result  # keeps what it is correlated with
+    return estimate
 
 
 def mean_estimate(samples: ArrayLike) -> Estimate:

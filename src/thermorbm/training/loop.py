@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
 from numbers import Integral
@@ -13,11 +15,13 @@ from typing import Any
 
 import numpy as np
 from numpy.random import SeedSequence
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from thermorbm.dataset import Dataset
+from thermorbm.bars import shown_progress
+from thermorbm.dataset import Dataset, as_dataset
 from thermorbm.errors import FileError, InputError
 from thermorbm.model import Machine
+from thermorbm.shown import html_table
 from thermorbm.storage import check_target
 from thermorbm.training import checkpoint as checkpoints
 from thermorbm.training.design import DenseDesign, choose_design
@@ -44,6 +48,8 @@ SECONDS_BETWEEN_SIGNS = 0.5
 
 Progress = Callable[["Step"], None]
 
+_log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True)
 class Step:
@@ -56,7 +62,7 @@ class Step:
     cross_entropy: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TrainingResult:
     """rbm: the machine. verdict: converged or not, or mere order, and the drift.
 
@@ -73,19 +79,39 @@ class TrainingResult:
     def converged(self) -> bool:
         return self.verdict.status == "converged"
 
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name} {value}" for name, value in self._facts().items() if value is not None)
+        return f"TrainingResult({self.rbm}, {said})"
+
+    def _repr_html_(self) -> str:
+        return html_table(f"TrainingResult: {self.rbm}", self._facts())
+
+    def _facts(self) -> dict[str, object]:
+        """The verdict and the last record, in words."""
+        facts: dict[str, object] = {"verdict": self.verdict.status}
+        if not self.history:
+            return facts
+        last = {name: float(values[-1]) for name, values in self.history.items()}
+        facts |= {"updates": int(last["update"]), "epochs": f"{last['epoch']:.3g}"}
+        for prefix, where in (("", "training"), ("validation_", "held-out")):
+            value = last.get(prefix + "pseudo_likelihood")
+            if value is not None:
+                facts[f"{where} L~ per spin"] = f"{value / self.rbm.n_visible:.5g}"
+        return facts
+
 
 def train(
-    data: Dataset,
+    data: Dataset | ArrayLike,
     n_hidden: int | None = None,
     recipe: str | Recipe = "fast",
     epochs: int | None = None,
     seed: int = 0,
-    validation: Dataset | None = None,
+    validation: Dataset | ArrayLike | None = None,
     device: str = "auto",
     precision: str = "auto",
     threads: int | None = None,
     checkpoint: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     *,
     model: str = "dense",
     filters: int | None = None,
@@ -95,6 +121,7 @@ def train(
 ) -> TrainingResult:
     """Trains a machine on configurations.
 
+    data: a Dataset, or an array of +-1: (n, n_sites), or (n, L, L) on a periodic lattice.
     model: "dense" with n_hidden units, by default 400; or "symmetric" with `filters`, by default 4, of side
     `kernel`, by default 3, the same at every site of the data's periodic lattice. It has a "fast" of its own.
     point_group: each filter in all its turns and reflections, by default two.
@@ -103,10 +130,13 @@ def train(
     configurations, scored beside the training data. precision: "auto", "fp32" or "bf16" for the matrix
     products. threads: of torch, by default one: threads that wait for each other on a busy computer take many
     times as long, and another number changes the last bits of the result. checkpoint: a file that is
-    written at every record, and continued from if there. progress(step) is called at every record, and about
-    twice a second between them; if it raises, the checkpoint is written first. Where torch.distributed has
+    written at every record, and continued from if there. progress: a bar in terminals and notebooks unless
+    False; progress(step) is called at every record, and about twice a second between them, and if it raises,
+    the checkpoint is written first. Where torch.distributed has
     been started with several ranks, all of them call this and share the work.
     """
+    data = as_dataset("data", data)
+    validation = None if validation is None else as_dataset("validation", validation)
     if epochs is not None:
         changes |= {"epochs": epochs, "least_updates": 0}
     design = choose_design(data, model, n_hidden, filters, kernel, point_group)
@@ -117,7 +147,21 @@ def train(
     with torch_threads(threads):
         type_ = design.precision(precision, where)
         trainer = choose_trainer(design, chosen)(data, design, chosen, int(seed), where, type_)
-        return _Run(trainer, data, validation, int(seed), checkpoint, progress).finish()
+        _log.info("training %s on %r with recipe %s", design, data, chosen.name)
+        with _listener(progress) as listener:
+            result = _Run(trainer, data, validation, int(seed), checkpoint, listener).finish()
+        _log.info("trained: %r", result)
+        return result
+
+
+@contextmanager
+def _listener(progress: Progress | bool | None) -> Iterator[Progress | None]:
+    """What is called with every step: the user's own, a bar, or nothing."""
+    if callable(progress):
+        yield progress
+        return
+    with shown_progress(progress) as report:
+        yield None if report is None else lambda step: report("training", step.update, step.n_updates)
 
 
 class _Run:

@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from thermorbm.errors import InputError, unknown_name
+from thermorbm.shown import html_table
 
 SCHEDULES = ("constant", "cosine", "harmonic")
 STARTS = ("glorot", "order")
@@ -32,7 +33,7 @@ _LIMITS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Recipe:
     """A way of training.
 
@@ -96,6 +97,14 @@ class Recipe:
             raise unknown_name("start", self.start, STARTS)
         if self.schedule == "harmonic" and not self.final_learning_rate:
             raise InputError("final_learning_rate", 0.0, "> 0 for a harmonic schedule")
+
+    def __repr__(self) -> str:
+        """The name, and what has not its default value."""
+        differing = [item.name for item in fields(self) if getattr(self, item.name) != item.default]
+        return f"Recipe({', '.join(f'{name}={getattr(self, name)!r}' for name in differing)})"
+
+    def _repr_html_(self) -> str:
+        return html_table(f"Recipe: {self.name}", self.to_dict())
 
     def rate(self, update: int, n_updates: int, n_hidden: int) -> float:
         """Learning rate of one update, counted from 0, of n_updates."""

@@ -1,0 +1,59 @@
+"""Progress that people see: bars in a terminal or a notebook, where work lasts more than a second."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+ProgressCallback = Callable[[str, int, int], None]
+
+PATIENCE_SECONDS = 1.0  # before a bar is shown
+
+
+@contextmanager
+def shown_progress(wanted: bool | None) -> Iterator[ProgressCallback | None]:
+    """A callback (stage, done, total) that draws bars, or None where nobody looks.
+
+    wanted: False for none, None for bars where there is a terminal or a notebook, True for bars anyway.
+    """
+    if wanted or (wanted is None and (in_notebook() or sys.stderr.isatty())):
+        with progress_bars(PATIENCE_SECONDS) as report:
+            yield report
+    else:
+        yield None
+
+
+@contextmanager
+def progress_bars(patience: float = 0.0) -> Iterator[ProgressCallback]:
+    """A callback that draws one bar per stage with the time that is left, after `patience` seconds."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    text = TextColumn("{task.description}")
+    columns = text, BarColumn(), TaskProgressColumn(), TimeRemainingColumn(elapsed_when_finished=True)
+    bars = Progress(*columns, console=Console(stderr=not in_notebook()))
+    tasks: dict[str, Any] = {}
+    begin = time.monotonic()
+
+    def report(stage: str, done: int, total: int) -> None:
+        if not bars.live.is_started and time.monotonic() - begin >= patience:
+            bars.start()
+        if stage not in tasks:
+            tasks[stage] = bars.add_task(stage, total=total)
+        bars.update(tasks[stage], completed=done, total=max(done, total))
+
+    try:
+        yield report
+    finally:
+        if bars.live.is_started:
+            bars.stop()
+
+
+def in_notebook() -> bool:
+    """Whether this is the kernel of a notebook, which shows more than text."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return shell is not None and type(shell).__name__ == "ZMQInteractiveShell"

@@ -1,0 +1,203 @@
+"""What a new user tries first, in a notebook: it works, and it shows itself in one line."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import thermorbm as tr
+from thermorbm.errors import BinaryValuesWarning, InputError
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return tr.sample((6, 6), temperature=3.0, n_samples=200, seed=1)
+
+
+@pytest.fixture(scope="module")
+def result(data):
+    return tr.train(data, n_hidden=4, epochs=2, seed=1)
+
+
+def test_the_version_stands_in_one_place():
+    assert tr.__version__ in (ROOT / "src/thermorbm/__init__.py").read_text()
+    assert tr.__version__ not in (ROOT / "pyproject.toml").read_text()
+    command = [sys.executable, "-m", "thermorbm", "--version"]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert shown == f"thermorbm {tr.__version__}\n"
+
+
+def test_import_brings_nothing_heavy():
+    """Less than 50 ms: none of what takes longer is imported."""
+    heavy = ("numpy", "torch", "numba", "scipy", "rich", "matplotlib")
+    code = f"import sys, thermorbm; print([name for name in {heavy} if name in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert found.stdout == "[]\n"
+
+
+def test_a_tuple_or_a_number_is_a_lattice(data):
+    assert data.lattice == tr.Lattice((6, 6))
+    np.testing.assert_array_equal(
+        tr.sample(tr.Lattice((6, 6)), temperature=3.0, n_samples=200, seed=1), data.spins()
+    )
+    assert tr.sample(10, temperature=3.0, n_samples=5).lattice == tr.Lattice((10,))
+    with pytest.raises(InputError, match=r"sides such as \(8, 8\)"):
+        tr.sample("square", temperature=3.0, n_samples=5)
+    with pytest.raises(InputError, match="lattice side must be a whole number"):
+        tr.sample((8, 8.5), temperature=3.0, n_samples=5)
+
+
+def test_a_dataset_is_an_array_a_sequence_and_a_picture(data):
+    v = data.spins()
+    np.testing.assert_array_equal(np.asarray(data), v)
+    assert np.asarray(data, dtype=np.float32).dtype == np.float32
+    np.testing.assert_array_equal(np.array(list(data)), v)
+    np.testing.assert_array_equal(data[3], v[3])
+    np.testing.assert_array_equal(data[np.int64(-1)], v[-1])
+    np.testing.assert_array_equal(data[2:5].spins(), v[2:5])
+    np.testing.assert_array_equal(data.grids(0, 7), v[:7].reshape(7, 6, 6))
+    with pytest.raises(InputError, match="whose lattice is known"):
+        tr.Dataset.from_spins(v).grids()
+    with pytest.raises(ValueError, match="makes a copy"):
+        np.asarray(data, copy=False)
+
+
+def test_sites_of_a_cell_lie_along_the_last_axis():
+    kagome = tr.hamiltonian("kagome", (2, 3))
+    v = np.random.default_rng(1).choice([-1, 1], size=(4, 18))
+    data = tr.Dataset.from_spins(v, hamiltonian=kagome)
+    np.testing.assert_array_equal(data.grids(), v.reshape(4, 2, 3, 3))
+    np.testing.assert_array_equal(kagome.energy(data.grids()), kagome.energy(v))
+
+
+def test_the_certificate_survives_hold_out(data):
+    train, held_out = tr.hold_out(data)
+    assert train.certificate == held_out.certificate == data.certificate
+    assert "that of all 200" in held_out.provenance["subset"]
+
+
+def test_zeros_and_ones_are_taken_as_spins_with_a_word():
+    v = np.random.default_rng(1).integers(0, 2, (5, 16))
+    with pytest.warns(BinaryValuesWarning, match="0 is taken as spin -1"):
+        data = tr.Dataset.from_spins(v)
+    np.testing.assert_array_equal(data.spins(), 2 * v - 1)
+    np.testing.assert_array_equal(tr.Dataset.from_spins(v, binary=True).spins(), 2 * v - 1)
+    with pytest.raises(InputError, match="got 0"):
+        tr.Dataset.from_spins(v, binary=False)
+
+
+def test_machines_take_datasets_rows_and_grids(data, result):
+    rbm, v = result.rbm, data.spins(0, 20)
+    wanted = rbm.visible_energy(v)
+    np.testing.assert_array_equal(rbm.visible_energy(data[:20]), wanted)
+    np.testing.assert_array_equal(rbm.visible_energy(data.grids(0, 20)), wanted)
+    np.testing.assert_array_equal(rbm.gibbs(data[:20], steps=2, seed=1), rbm.gibbs(v, steps=2, seed=1))
+    with pytest.raises(InputError, match=r"shape \(n, 36\), got \(20, 6, 5\)"):
+        rbm.visible_energy(np.ones((20, 6, 5)))
+    with pytest.raises(InputError, match=r"\+1 or -1, got 0; turn 0/1 into spins with 2 \* v - 1"):
+        rbm.visible_energy((v + 1) // 2)
+
+
+def test_lattices_take_datasets_rows_and_grids(data):
+    lattice = data.lattice
+    np.testing.assert_array_equal(lattice.energy(data), lattice.energy(data.spins()))
+    np.testing.assert_array_equal(lattice.magnetization(data.grids()), lattice.magnetization(data.spins()))
+
+
+def test_arrays_can_be_trained_on(data, result):
+    """The same bits as from the dataset; a grid tells the lattice."""
+    again = tr.train(data.grids(), n_hidden=4, epochs=2, seed=1, validation=data.spins(0, 50))
+    np.testing.assert_array_equal(again.rbm.W, result.rbm.W)
+    assert "held-out" in repr(again)
+    symmetric = tr.train(data.grids(), model="symmetric", filters=1, kernel=3, epochs=1)
+    assert symmetric.rbm.shape == (6, 6)
+    for bad in (np.ones(36), "data.h5", 3):
+        with pytest.raises(InputError, match=r"data must be a Dataset or an array of spins, \(n, n_sites\)"):
+            tr.train(bad, n_hidden=4)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("lattice", "Lattice(6x6, periodic, 36 sites)"),
+        ("hamiltonian", "Hamiltonian(square 6x6)"),
+        ("data", "Dataset(200 samples, lattice 6x6, temperature 3.0)"),
+        ("certificate", "Certificate(passed, 200 samples, energy "),
+        ("machine", "RBM(n_hidden=4, n_visible=36, float32)"),
+        ("recipe", "Recipe(name='fast', learning_rate=0.02, epochs=7"),
+        ("result", "TrainingResult(RBM(n_hidden=4, n_visible=36, float32), verdict "),
+        ("symmetric", "SymmetricRBM(1 filters of 3x3 on 6x6"),
+    ],
+)
+def test_objects_show_themselves_in_one_line_and_in_html(data, result, name, shown):
+    things = {
+        "lattice": data.lattice,
+        "hamiltonian": data.hamiltonian,
+        "data": data,
+        "certificate": data.certificate,
+        "machine": result.rbm,
+        "recipe": tr.training.RECIPES["fast"],
+        "result": result,
+        "symmetric": tr.SymmetricRBM(np.zeros((1, 3, 3)), (6, 6)),
+    }
+    thing = things[name]
+    assert repr(thing).startswith(shown)
+    assert len(repr(thing)) < 400
+    html = thing._repr_html_()
+    assert html.startswith("<div><b>")
+    assert "nan" not in html
+    assert len(html) < 5000
+
+
+def test_from_import_to_the_entropy_bracket_in_twelve_lines():
+    """Half of what a notebook would do, on a smaller lattice."""
+    temperatures = [2.0, 3.0]
+    brackets = []
+    for T in temperatures:
+        train, held_out = tr.hold_out(tr.sample((4, 4), temperature=T, n_samples=400, seed=1))
+        rbm = tr.train(train, n_hidden=8, epochs=4, seed=1).rbm
+        brackets.append(tr.bracket_entropy(rbm, held_out))
+    exact = tr.exact.kaufman(4, np.array(temperatures)).entropy
+    axes = tr.plots.plot_bracket(temperatures, brackets, exact=(temperatures, exact))
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        "exact",
+        "pseudo-entropy, a lower bound",
+        "upper bound of the machine",
+    ]
+
+
+def test_pictures_draw_what_they_are_given(data, result):
+    axes = data.plot(n=3)
+    image = np.ma.filled(axes.images[0].get_array(), np.nan)
+    np.testing.assert_array_equal(image[:, :6], data.grids(0, 1)[0])
+    assert image.shape == (6, 3 * 6 + 2)
+    strongest = np.argmax((result.rbm.W**2).sum(axis=1))
+    image = tr.plots.plot_filters(result.rbm, n=1).images[0].get_array()
+    np.testing.assert_array_equal(image, result.rbm.W[strongest].reshape(6, 6))
+    curve = tr.plots.plot_history(result).lines[0]
+    np.testing.assert_array_equal(curve.get_ydata(), result.history["pseudo_likelihood"])
+    with pytest.raises(InputError, match="quantity must be one of"):
+        tr.plots.plot_history(result, "loss")
+    with pytest.raises(InputError, match=r"give shape=\(L, L\)"):
+        tr.plots.plot_filters(np.ones((2, 7)))
+
+
+@pytest.fixture(autouse=True)
+def _no_window(monkeypatch):
+    import matplotlib.pyplot as plt
+
+    plt.switch_backend("agg")
+    yield
+    plt.close("all")
+
+
+def test_every_public_name_is_documented():
+    for name in tr.__all__:
+        assert (getattr(tr, name).__doc__ or "").strip(), name
+    assert set(tr.__all__) <= set(dir(tr))
+    assert os.path.basename(tr.__file__) == "__init__.py"
