@@ -189,8 +189,11 @@ def _tables(results: Results) -> dict[str, list[Values]]:
         tables["extrapolations"] += [{"extrapolation": item.name, **as_plain(row)} for row in item.rows]
     for family in results.families:
         name = {"family": family.name}
-        for table in ("data", "energies", "machines", "critical_temperatures"):
+        for table in ("data", "energies", "machines"):
             tables[table] += [{**name, **as_plain(row)} for row in getattr(family, table)]
+        tables["critical_temperatures"] += [
+            {**name, **as_plain(row), "T_c": row.words} for row in family.critical_temperatures
+        ]
         entropies = known_entropies(family)
         for machine in family.machines:
             tables["summary"].append({**name, **summary_row(machine, entropies)})

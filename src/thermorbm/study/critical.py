@@ -54,12 +54,15 @@ def _described(name: str, mark: str, kind: str, point: CriticalPoint) -> Indicat
         indicator=name,
         feature=mark,
         kind=kind,
-        estimate=point.temperature,
-        problem="the largest value lies at an end of the grid" if point.at_edge else None,
+        estimate=point.temperature if point.determined else None,
+        problem=None if point.determined else point.note,
         lower=point.lower,
         upper=point.upper,
         at_edge=point.at_edge,
         resolved=point.resolved,
+        lower_95=point.lower_95,
+        upper_95=point.upper_95,
+        note=point.note or None,
     )
 
 

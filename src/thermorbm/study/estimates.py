@@ -106,7 +106,10 @@ def _targets(task: Task, of: Mapping[str, Curve]) -> dict[str, Target | None]:
 
 
 def curves(readings: Mapping[float, Sequence[Estimates]]) -> dict[str, Curve]:
-    """Curves by name; several estimates at one value, of different seeds, are averaged."""
+    """Curves by name; several estimates at one value, of different seeds, are averaged.
+
+    Seeds of machines share their configurations, so that the mean has the error of these in full.
+    """
     names = dict.fromkeys(name for rows in readings.values() for row in rows for name in row)
     return {name: _curve(readings, name) for name in names}
 
@@ -115,7 +118,7 @@ def _curve(readings: Mapping[float, Sequence[Estimates]], name: str) -> Curve:
     points = {x: [row[name] for row in rows if name in row] for x, rows in sorted(readings.items())}
     kept = {x: estimates for x, estimates in points.items() if estimates}
     columns = [[[getattr(item, key) for item in row] for row in kept.values()] for key in ("value", "error")]
-    values, errors = mean_over_seeds(*columns)
+    values, errors = mean_over_seeds(*columns, shared=True)
     return Curve(tuple(kept), tuple(values.tolist()), tuple(errors.tolist()))
 
 
