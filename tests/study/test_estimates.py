@@ -161,14 +161,14 @@ def test_curves_average_over_seeds():
     )
     assert found["a"].x == (1.0, 2.0)
     assert found["a"].values == (5.0, 2.0)
-    assert list(found["a"].errors) == pytest.approx(
-        [0.5, np.hypot(1.0, np.sqrt(0.125))]
-    )  # scatter, and data in common
+    both = np.hypot(1.0, np.sqrt(0.125))  # the scatter of 1 and 3, and the error of data in common
+    assert list(found["a"].errors) == pytest.approx([0.5, both])
     assert found["b"] == Curve((1.0,), (1.0,), (0.0,))
 
 
 def test_one_correlation_stands_in_the_table():
     for side, distance in ((4, 2), (8, 2), (16, 2), (32, 2), (64, 4)):
-        shown = [r for r in (1, 2, 4, 8, 16, 32) if _is_shown(f"correlation_r{r}", (side, side))]
+        names = {r: f"correlation_r{r}" for r in (1, 2, 4, 8, 16, 32)}
+        shown = [r for r, name in names.items() if _is_shown({"indicator": name}, (side, side))]
         assert shown == [distance]
-    assert _is_shown("heat_capacity_per_spin", (8, 8))
+    assert _is_shown({"indicator": "heat_capacity_per_spin"}, (8, 8))
