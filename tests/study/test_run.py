@@ -204,7 +204,7 @@ def test_one_row_sums_up_a_machine(finished, results):
     assert one["status"] in ("converged", "not converged")
     expected = seen[0][0]["likelihood"]["held_out"]["pseudo_likelihood_per_spin"]
     assert float(one["pseudo_likelihood_per_spin"]) == expected["value"]
-    energy = seen[0][0]["visible_energy"]["train"]["mean"]
+    energy = seen[0][0]["visible_energy"]["held_out"]["mean"]
     assert float(one["visible_energy_mean_per_spin_error"]) == pytest.approx(energy["error"] / 16)
     assert float(one["entropy_per_spin"]) == pytest.approx(exact.kaufman(4, 2.0).entropy)
     assert (union["value"], union["n_values"]) == ("", "2")

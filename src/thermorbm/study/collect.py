@@ -250,10 +250,10 @@ def _family_with_learnt(family: typed.Family) -> typed.Family:
 
 
 def known_entropies(family: typed.Family) -> dict[float, Estimate]:
-    """S per spin by temperature: exact on this very lattice where known, else by integration."""
+    """S per spin by temperature: exact on this very lattice where known, else from the samples."""
     entropies: dict[float, Estimate] = {}
-    if family.thermodynamics and family.thermodynamics.entropy is not None:
-        curve = family.thermodynamics.entropy.combined
+    curve = family.thermodynamics.curves.get("entropy_per_spin") if family.thermodynamics else None
+    if curve is not None:
         columns = zip(curve.x, curve.values, curve.errors, strict=True)
         entropies = {x: Estimate(value, error) for x, value, error in columns}
     for row in family.data:

@@ -16,13 +16,20 @@ from thermorbm.study.results import Curve, Indication
 
 Arrays = dict[str, NDArray[Any]]
 
+NOTHING: Mapping[str, CriticalPoint] = {}
+
 
 def critical_points(
-    curves: Mapping[str, Curve], of_unions: bool, is_temperature: bool, seed: int
+    curves: Mapping[str, Curve],
+    of_unions: bool,
+    is_temperature: bool,
+    seed: int,
+    reweighted: Mapping[str, CriticalPoint] = NOTHING,
 ) -> tuple[list[Indication], Arrays]:
     """What every curve says of T_c, or why it says nothing, and the smooth curves through the points.
 
-    of_unions: whether the curves are of machines for all temperatures together.
+    of_unions: whether the curves are of machines for all temperatures together. reweighted: peaks by quantity
+    that are known from all samples, so that no curve through the points is needed.
     """
     rows: list[Indication] = []
     arrays: Arrays = {}
@@ -34,12 +41,13 @@ def critical_points(
         if mark == HEAT_PEAK and not is_temperature:
             mark = STEEPEST  # T dX/dT means something for a temperature alone
         try:
-            point = getattr(estimators, mark)(*_usable(curve), seed=seed)
+            point = reweighted.get(name) or getattr(estimators, mark)(*_usable(curve), seed=seed)
         except InputError as error:
             rows.append(Indication(name, mark, quantity.target, None, str(error)))
             continue
         rows.append(_described(name, mark, quantity.target, point))
-        arrays |= _smooth_curves(name, point)
+        if name not in reweighted:
+            arrays |= _smooth_curves(name, point)
     return rows, arrays
 
 

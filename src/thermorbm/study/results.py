@@ -278,7 +278,10 @@ class IntegratedEntropy:
 
 @dataclass(frozen=True)
 class Thermodynamics:
-    """Averages of the configurations as curves, by the name of the quantity. file: of smooth curves."""
+    """Averages of the configurations as curves, by the name of the quantity.
+
+    file: of smooth and of reweighted curves. notes: where samples could not be reweighted, and why.
+    """
 
     curves: Mapping[str, Curve]
     grid_curves: Mapping[str, Curve]
@@ -286,6 +289,7 @@ class Thermodynamics:
     critical: tuple[Indication, ...] = ()
     targets: Mapping[str, Target | None] = field(default_factory=dict)
     file: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
