@@ -1,6 +1,7 @@
 """Sections on results by hand: what is shown, and what is left out for which reason."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from small_results import a_machine, a_view
@@ -8,7 +9,7 @@ from small_results import a_machine, a_view
 from thermorbm.records import NotDone
 from thermorbm.report.critical_points import tc_estimates
 from thermorbm.report.run import Missing, need, pair_of, points
-from thermorbm.report.sections.critical import critical_table
+from thermorbm.report.sections.critical import critical_table, draw_forest
 from thermorbm.report.sections.hidden import hidden_at
 from thermorbm.report.sections.supplement import draw_further_quantities
 from thermorbm.report.style import our_style
@@ -56,8 +57,33 @@ def test_labels_of_indicators_come_from_the_registry(tmp_path):
     first, second, third = critical_table(family).rows
     assert first[:2] == ["<i>T</i> d<i>S</i>/d<i>T</i>", "2.250(10)"]
     assert second[0].startswith("inverse filters, <i>r</i>\u00a0=\u00a02 <small>")
-    assert third[1] == "none <small>(at an &lt;end&gt;)</small>"
+    assert third[1] == "not determined <small>(at an &lt;end&gt;)</small>"
     assert third[3:] == ["–", "–"]
+
+
+def test_peaks_as_intervals_second_peaks_and_none(tmp_path):
+    """Not resolved: a range and no distance; not determined: why; a second peak is named."""
+    common = {"target": Target(2.3, 0.01, "kaufman"), "lower": 2.2, "upper": 2.3}
+    row = partial(CriticalTemperature, "entropy_per_spin", "heat_peak", "heat_capacity", **common)
+    found = Estimate(2.25, 0.05)
+    rows = (
+        row(found, resolved=False, lower_95=2.125, upper_95=2.375),
+        row(found, resolved=True, lower_95=2.1, upper_95=2.4, note="not the only peak: another at 2.6"),
+        row(None, "the maximum may lie almost anywhere", resolved=False, lower_95=0.5, upper_95=9.0),
+        CriticalTemperature("entropy_per_spin", "heat_peak", "heat_capacity", None, "too few temperatures"),
+    )
+    assert [item.words for item in rows] == ["2.125-2.375", "2.250(50)", "not determined", "not determined"]
+    family = a_view(tmp_path, critical_temperatures=rows)
+    first, second, third = critical_table(family).rows
+    assert first[1:] == ["2.125–2.375", "2.3000", "–", "–"]
+    assert second[1] == "2.250(50) <small>(not the only peak: another at 2.6)</small>"
+    assert third[1:] == [
+        "not determined <small>(the maximum may lie almost anywhere)</small>", "2.3000", "–", "–",
+    ]  # fmt: skip
+    with our_style():
+        (panel,) = draw_forest(family).panels
+    assert [len(curve.x) for curve in panel.series] == [2, 1, 2]
+    assert panel.series[2].x.tolist() == [2.125, 2.375]
 
 
 def test_a_quantity_with_a_measure_of_its_own_has_a_figure(tmp_path, monkeypatch):

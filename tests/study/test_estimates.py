@@ -136,7 +136,9 @@ def test_why_a_curve_says_nothing():
     assert rows[0].estimate is None
     assert "at least 6" in rows[0].problem
     assert rows[1].at_edge
-    assert rows[1].problem == "the largest value lies at an end of the grid"
+    assert rows[1].estimate is None
+    assert rows[1].words == "not determined"
+    assert rows[1].problem == "the largest value lies at an end of the temperatures"
     assert rows[2].estimate is None
     assert rows[3].feature == "steepest"  # T dX/dT is for temperatures
 
@@ -159,7 +161,8 @@ def test_curves_average_over_seeds():
     )
     assert found["a"].x == (1.0, 2.0)
     assert found["a"].values == (5.0, 2.0)
-    assert list(found["a"].errors) == pytest.approx([0.5, 1.0])  # the scatter of 1 and 3 says more than 0.25
+    both = np.hypot(1.0, np.sqrt(0.125))  # the scatter of 1 and 3, and the error of data in common
+    assert list(found["a"].errors) == pytest.approx([0.5, both])
     assert found["b"] == Curve((1.0,), (1.0,), (0.0,))
 
 

@@ -119,7 +119,7 @@ def test_precision_and_versions_of_a_kind_are_part_of_it(hashes, monkeypatch):
     after = hashes(**{"seed = 3": 'seed = 3\nprecision = "bf16"'})
     assert {name.split("/")[0] for name in changed(before, after)} == OF_TRAINING
     before = hashes()
-    monkeypatch.setattr(measure, "STEP", replace(measure.STEP, version=2))
+    monkeypatch.setattr(measure, "STEP", replace(measure.STEP, version=3))
     monkeypatch.setitem(STEPS, "measure", measure.STEP)
     assert {name.split("/")[0] for name in changed(before, hashes())} == {"measure", "estimate"}
 

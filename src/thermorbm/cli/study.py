@@ -184,11 +184,12 @@ def _show_critical(results: Results) -> None:
         (family.name, indicator_text(row.indicator, row.feature), _machines(row), *_numbers(row))
         for family in results.families
         for row in family.critical_temperatures
-        if row.is_shown and row.estimate is not None  # a variant of a few temperatures has none
+        if row.is_shown and row.was_sought  # a variant of a few temperatures has none
     ]
     if rows:
         columns = "", "indicator", "machines", "T_c", "target", "off"
         print_table("critical temperatures", columns, rows, right=False)
+        _say_notes(results)
 
 
 def _machines(row: CriticalTemperature) -> str:
@@ -196,12 +197,24 @@ def _machines(row: CriticalTemperature) -> str:
 
 
 def _numbers(row: CriticalTemperature) -> tuple[str, str, str]:
-    assert row.estimate is not None
-    if row.at_edge:
-        return "not found", "", ""
+    if row.estimate is None or row.problem is not None:
+        return row.words, "", ""
     target = "" if row.target is None else f"{row.target.value:.3f}"
     off = "" if row.relative_to_target is None else f"{100 * row.relative_to_target:+.1f} %"
+    if row.interval is not None:  # 95 %: a distance from its middle would say nothing
+        return row.words, target, ""
     return f"{row.estimate.value:.3f} ± {row.estimate.error:.3f}", target, off
+
+
+def _say_notes(results: Results) -> None:
+    """What is to be said beside the numbers, such as second peaks."""
+    from thermorbm.study.quantities import indicator_text
+
+    for family in results.families:
+        for row in family.critical_temperatures:
+            if row.is_shown and row.note and row.estimate is not None:
+                name = indicator_text(row.indicator, row.feature)
+                say(" ".join(part for part in (family.name, name, _machines(row)) if part) + f": {row.note}")
 
 
 def _show(progress: Status) -> None:

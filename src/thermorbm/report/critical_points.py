@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -27,7 +28,10 @@ NO_TC = "no critical temperatures were estimated"
 
 @dataclass(frozen=True)
 class TcEstimate:
-    """One estimate of T_c with all that the tables say beside it."""
+    """What one indicator says of T_c, with all that the tables say beside it.
+
+    value, error: nan where the curve does not determine it.
+    """
 
     row: CriticalTemperature
     infinite: float | None
@@ -49,6 +53,17 @@ class TcEstimate:
         return None if self.row.target is None else self.row.target.value
 
     @property
+    def is_determined(self) -> bool:
+        return self.row.problem is None and self.row.estimate is not None
+
+    @property
+    def number(self) -> str:
+        """2.240(12), or the 95 % interval 2.17–2.34 of a peak that is not resolved."""
+        if self.row.interval is not None:
+            return "{:.4g}–{:.4g}".format(*self.row.interval)
+        return with_error(self.value, self.error)
+
+    @property
     def label(self) -> Label:
         return indicator_label(self.row.indicator, self.row.feature)
 
@@ -68,12 +83,12 @@ class TcEstimate:
     @property
     def distance(self) -> float | None:
         """From the target, relative to it."""
-        return None if self.target is None else self.value / self.target - 1
+        return None if self.target is None or not self.is_determined else self.value / self.target - 1
 
     @property
     def from_infinite(self) -> float | None:
         """From T_c of the infinite lattice, relative to it."""
-        return None if self.infinite is None else self.value / self.infinite - 1
+        return None if self.infinite is None or not self.is_determined else self.value / self.infinite - 1
 
     @property
     def words(self) -> Markup:
@@ -81,8 +96,10 @@ class TcEstimate:
         size = "" if self.n_hidden is None else size_label(self.n_hidden) + ": "
         if self.row.problem is not None:
             return text("{}{}", size, self.row.problem)
+        if self.row.interval is not None:
+            return text("{}$T_c$ within {} (95 %)", size, self.number)
         off = "" if self.distance is None else f" ({percent(self.distance, signed=True)} from its target)"
-        return text("{}$T_c$ = {}{}", size, with_error(self.value, self.error), off)
+        return text("{}$T_c$ = {}{}", size, self.number, off)
 
 
 def indicator_label(indicator: str, feature: str) -> Label:
@@ -90,14 +107,22 @@ def indicator_label(indicator: str, feature: str) -> Label:
 
 
 def tc_estimates(family: FamilyView, shown: bool = False) -> list[TcEstimate]:
-    """All estimates of a family, or those that stand in the table of T_c."""
+    """All indicators of a family whose curves were searched, or those that stand in the table of T_c."""
     rows = [row for row in family.results.critical_temperatures if row.is_shown or not shown]
-    pairs = [(row, pair_of(row.estimate)) for row in rows]
-    return [TcEstimate(row, family.critical, *pair) for row, pair in pairs if pair is not None]
+    pairs = [(row, pair_of(row.estimate) or (math.nan, math.nan)) for row in rows if row.was_sought]
+    return [TcEstimate(row, family.critical, *pair) for row, pair in pairs]
 
 
 def estimates_by(family: FamilyView, role: str, indicator: str) -> list[TcEstimate]:
-    """Estimates of indicators whose name begins so by machines of that role, smallest machines first.
+    """Like `searched_by`, but only where T_c is determined. Missing if it is nowhere."""
+    rows = [row for row in searched_by(family, role, indicator) if row.is_determined]
+    if not rows:
+        raise Missing("no critical temperature is determined")
+    return rows
+
+
+def searched_by(family: FamilyView, role: str, indicator: str) -> list[TcEstimate]:
+    """Indicators whose name begins so by machines of that role, smallest machines first.
 
     Of correlations it is the one that stands in the table of T_c. Missing if there are none.
     """
@@ -113,7 +138,9 @@ def estimates_by(family: FamilyView, role: str, indicator: str) -> list[TcEstima
 
 def _is_off(row: TcEstimate) -> bool | None:
     """Whether an estimate is away from its target; None where its interval is too wide to tell."""
-    if row.row.problem is not None or row.distance is None:
+    if not row.is_determined:
+        return True if row.row.at_edge else None
+    if row.distance is None:
         return True
     if abs(row.distance) <= CLOSE:
         return None if row.error > CLOSE * row.value else False
@@ -125,7 +152,7 @@ def check_peak(role: str, indicator: str) -> Check:
 
     def check(family: FamilyView) -> Ruling:
         """T_c of every size within 3 % of its own target; inconclusive where it is not known that well."""
-        rows = estimates_by(family, role, family.scored(indicator))
+        rows = searched_by(family, role, family.scored(indicator))
         if not any(row.target for row in rows):
             raise Missing("there is no target to compare with")
         words = Markup("; ").join(row.words for row in rows)

@@ -215,8 +215,11 @@ def _tables(results: Results) -> dict[str, list[Values]]:
         tables["extrapolations"] += [{"extrapolation": item.name, **as_plain(row)} for row in item.rows]
     for family in results.families:
         name = {"family": family.name}
-        for table in ("data", "energies", "machines", "critical_temperatures"):
+        for table in ("data", "energies", "machines"):
             tables[table] += [{**name, **as_plain(row)} for row in getattr(family, table)]
+        tables["critical_temperatures"] += [
+            {**name, **as_plain(row), "T_c": row.words} for row in family.critical_temperatures
+        ]
         entropies = known_entropies(family)
         for machine in family.machines:
             tables["summary"].append({**name, **summary_row(machine, entropies)})
@@ -273,10 +276,10 @@ def _family_with_learnt(family: typed.Family) -> typed.Family:
 
 
 def known_entropies(family: typed.Family) -> dict[float, Estimate]:
-    """S per spin by temperature: exact on this very lattice where known, else by integration."""
+    """S per spin by temperature: exact on this very lattice where known, else from the samples."""
     entropies: dict[float, Estimate] = {}
-    if family.thermodynamics and family.thermodynamics.entropy is not None:
-        curve = family.thermodynamics.entropy.combined
+    curve = family.thermodynamics.curves.get("entropy_per_spin") if family.thermodynamics else None
+    if curve is not None:
         columns = zip(curve.x, curve.values, curve.errors, strict=True)
         entropies = {x: Estimate(value, error) for x, value, error in columns}
     for row in family.data:

@@ -16,13 +16,20 @@ from thermorbm.study.results import Curve, Indication
 
 Arrays = dict[str, NDArray[Any]]
 
+NOTHING: Mapping[str, CriticalPoint] = {}
+
 
 def critical_points(
-    curves: Mapping[str, Curve], of_unions: bool, is_temperature: bool, seed: int
+    curves: Mapping[str, Curve],
+    of_unions: bool,
+    is_temperature: bool,
+    seed: int,
+    reweighted: Mapping[str, CriticalPoint] = NOTHING,
 ) -> tuple[list[Indication], Arrays]:
     """What every curve says of T_c, or why it says nothing, and the smooth curves through the points.
 
-    of_unions: whether the curves are of machines for all temperatures together.
+    of_unions: whether the curves are of machines for all temperatures together. reweighted: peaks by quantity
+    that are known from all samples, so that no curve through the points is needed.
     """
     rows: list[Indication] = []
     arrays: Arrays = {}
@@ -34,12 +41,13 @@ def critical_points(
         if mark == HEAT_PEAK and not is_temperature:
             mark = STEEPEST  # T dX/dT means something for a temperature alone
         try:
-            point = getattr(estimators, mark)(*_usable(curve), seed=seed)
+            point = reweighted.get(name) or getattr(estimators, mark)(*_usable(curve), seed=seed)
         except InputError as error:
             rows.append(Indication(name, mark, quantity.target, None, str(error)))
             continue
         rows.append(_described(name, mark, quantity.target, point))
-        arrays |= _smooth_curves(name, point)
+        if name not in reweighted:
+            arrays |= _smooth_curves(name, point)
     return rows, arrays
 
 
@@ -54,12 +62,15 @@ def _described(name: str, mark: str, kind: str, point: CriticalPoint) -> Indicat
         indicator=name,
         feature=mark,
         kind=kind,
-        estimate=point.temperature,
-        problem="the largest value lies at an end of the grid" if point.at_edge else None,
+        estimate=point.temperature if point.determined else None,
+        problem=None if point.determined else point.note,
         lower=point.lower,
         upper=point.upper,
         at_edge=point.at_edge,
         resolved=point.resolved,
+        lower_95=point.lower_95,
+        upper_95=point.upper_95,
+        note=point.note or None,
     )
 
 

@@ -9,23 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thermorbm import exact
-from thermorbm.estimators import mean_over_seeds
+from thermorbm.estimators import CriticalPoint, Reweighting, mean_over_seeds
+from thermorbm.lattice import Lattice
 from thermorbm.records import as_plain, from_plain
 from thermorbm.runner.store import Product, Reduced
 from thermorbm.runner.task import Task
 from thermorbm.stats import Estimate
-from thermorbm.study.critical import critical_points, exact_heat_peak
+from thermorbm.study.critical import NOTHING, critical_points, exact_heat_peak
 from thermorbm.study.entropy import can_integrate, integrated
 from thermorbm.study.quantities import HEAT_CAPACITY, SUSCEPTIBILITY, read_all
 from thermorbm.study.results import (
     Curve,
     Indication,
+    IntegratedEntropy,
     Interactions,
     Observation,
     Target,
     Thermodynamics,
     Weights,
 )
+from thermorbm.study.reweighted import entropies, fine_curves, reweighted_peaks, reweighting_of
 
 Arrays = dict[str, NDArray[Any]]
 Estimates = Mapping[str, Estimate]
@@ -39,17 +42,39 @@ def thermodynamics(task: Task, results: Sequence[Reduced]) -> Product:
     """Averages of the configurations as curves, what they say of T_c, and exact curves beside them."""
     measured, grid = (_thermal(results, kind) for kind in ("measure", "energies"))
     own, everywhere = curves(measured), curves({**grid, **measured})
-    arrays, p = _exact_curves(task, list(measured)), task.parameters
-    entropy, critical, targets = None, list[Indication](), {}
+    p, temperatures = task.parameters, sorted(measured)
+    arrays, entropy, critical, targets = _exact_curves(task, temperatures), None, list[Indication](), {}
+    solved, notes = _reweighting(task, results)
+    if solved is not None and len(temperatures) > 1:
+        fine = np.union1d(np.linspace(temperatures[0], temperatures[-1], FINE_POINTS), temperatures)
+        arrays |= fine_curves(solved, fine)
     if "entropy" in p["parts"] and grid and can_integrate(p["hamiltonian"], p["shape"], len(grid)):
-        entropy = integrated(everywhere, list(measured), p["shape"], p["seed"] % 2**32)
-        own = {**own, "entropy_per_spin": entropy.combined}
+        entropy = integrated(everywhere, temperatures, p["shape"], p["seed"] % 2**32)
+    own |= _entropy(solved, temperatures, entropy) if "entropy" in p["parts"] else {}
     if "critical" in p["parts"]:
-        critical, smooth = _critical(task, own)
-        targets = _targets(task, everywhere)
+        peaks = reweighted_peaks(solved)
+        critical, smooth = _critical(task, own, peaks)
+        targets = _targets(task, everywhere, peaks)
         arrays |= smooth
-    record = Thermodynamics(own, curves(grid), entropy, tuple(critical), targets)
+    record = Thermodynamics(own, curves(grid), entropy, tuple(critical), targets, notes=notes)
     return Product(as_plain(record), arrays)
+
+
+def _reweighting(task: Task, results: Sequence[Reduced]) -> tuple[Reweighting | None, tuple[str, ...]]:
+    """From the energies of all samples of the family, where its Hamiltonian is known."""
+    p = task.parameters
+    if p["hamiltonian"] != "ising" or p["shape"] is None or not p["is_temperature"]:
+        return None, ()
+    return reweighting_of(results, Lattice(p["shape"]), p["seed"] % 2**32)
+
+
+def _entropy(
+    solved: Reweighting | None, temperatures: Sequence[float], integral: IntegratedEntropy | None
+) -> dict[str, Curve]:
+    """The entropy at the temperatures of the data: by reweighting, else by integration, if it is known."""
+    otherwise = None if integral is None else integral.combined
+    curve = otherwise if solved is None else entropies(solved, temperatures, otherwise)
+    return {} if curve is None else {"entropy_per_spin": curve}
 
 
 def indicators(task: Task, results: Sequence[Reduced]) -> Product:
@@ -87,14 +112,18 @@ def _quantities(result: Reduced) -> Estimates:
     return read_all(from_plain(RECORDS[result.task.kind], values), result.arrays)
 
 
-def _critical(task: Task, of: Mapping[str, Curve]) -> tuple[list[Indication], Arrays]:
+def _critical(
+    task: Task, of: Mapping[str, Curve], reweighted: Mapping[str, CriticalPoint] = NOTHING
+) -> tuple[list[Indication], Arrays]:
     p = task.parameters
-    return critical_points(of, p["union"], p["is_temperature"], p["seed"] % 2**32)
+    return critical_points(of, p["union"], p["is_temperature"], p["seed"] % 2**32, reweighted)
 
 
-def _targets(task: Task, of: Mapping[str, Curve]) -> dict[str, Target | None]:
+def _targets(
+    task: Task, of: Mapping[str, Curve], reweighted: Mapping[str, CriticalPoint]
+) -> dict[str, Target | None]:
     """Where heat capacity and susceptibility peak on this very lattice: exact if known, else from samples."""
-    peaks = {row.indicator: row.estimate for row in _critical(task, of)[0]}
+    peaks = {row.indicator: row.estimate for row in _critical(task, of, reweighted)[0]}
     targets: dict[str, Target | None] = {}
     for kind in (HEAT_CAPACITY, SUSCEPTIBILITY):
         peak = peaks.get(f"{kind}_per_spin")
@@ -106,7 +135,10 @@ def _targets(task: Task, of: Mapping[str, Curve]) -> dict[str, Target | None]:
 
 
 def curves(readings: Mapping[float, Sequence[Estimates]]) -> dict[str, Curve]:
-    """Curves by name; several estimates at one value, of different seeds, are averaged."""
+    """Curves by name; several estimates at one value, of different seeds, are averaged.
+
+    Seeds of machines share their configurations, so that the mean has the error of these in full.
+    """
     names = dict.fromkeys(name for rows in readings.values() for row in rows for name in row)
     return {name: _curve(readings, name) for name in names}
 
@@ -115,7 +147,7 @@ def _curve(readings: Mapping[float, Sequence[Estimates]], name: str) -> Curve:
     points = {x: [row[name] for row in rows if name in row] for x, rows in sorted(readings.items())}
     kept = {x: estimates for x, estimates in points.items() if estimates}
     columns = [[[getattr(item, key) for item in row] for row in kept.values()] for key in ("value", "error")]
-    values, errors = mean_over_seeds(*columns)
+    values, errors = mean_over_seeds(*columns, shared=True)
     return Curve(tuple(kept), tuple(values.tolist()), tuple(errors.tolist()))
 
 

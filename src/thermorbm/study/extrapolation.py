@@ -113,6 +113,7 @@ def _point(row: Values, target: Values | None) -> Values:
         "target": None if target is None else target["value"],
         "relative_to_target": _relative(estimate, None if target is None else target["value"]),
         **{key: row[key] for key in ("feature", "kind", "problem")},
+        **{key: row.get(key) for key in ("resolved", "lower_95", "upper_95")},
     }
 
 

@@ -204,7 +204,9 @@ class Target:
 class Indication:
     """What one curve says of T_c. feature: what was sought in it, see `Quantity.mark`. kind: of its target.
 
-    estimate: None where the curve says nothing; problem tells why, or why not to rely on it.
+    estimate: None where the curve does not determine it; problem tells why. lower to upper: 68 %; lower_95 to
+    upper_95: 95 %. resolved: False where too few points lie on the peak, which is then known as an interval
+    alone. note: what is to be said beside the numbers, such as a second peak.
     """
 
     indicator: str
@@ -216,6 +218,32 @@ class Indication:
     upper: float | None = None
     at_edge: bool = False
     resolved: bool | None = None
+    lower_95: float | None = None
+    upper_95: float | None = None
+    note: str | None = None
+
+    @property
+    def was_sought(self) -> bool:
+        """Whether the curve had points enough to be searched."""
+        return self.estimate is not None or self.lower is not None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of a peak that is not resolved, which is all that is known of it; else None."""
+        return _interval(self)
+
+    @property
+    def words(self) -> str:
+        """2.2817(10), 2.125-2.375 (95 %) where the peak is not resolved, or 'not determined'."""
+        if self.estimate is None or self.problem is not None:
+            return "not determined"
+        return str(self.estimate) if self.interval is None else "{:.4g}-{:.4g}".format(*self.interval)
+
+
+def _interval(peak: Indication | ExtrapolationPoint) -> tuple[float, float] | None:
+    if peak.estimate is None or peak.resolved is not False or peak.lower_95 is None or peak.upper_95 is None:
+        return None
+    return peak.lower_95, peak.upper_95
 
 
 @dataclass(frozen=True)
@@ -251,7 +279,10 @@ class IntegratedEntropy:
 
 @dataclass(frozen=True)
 class Thermodynamics:
-    """Averages of the configurations as curves, by the name of the quantity. file: of smooth curves."""
+    """Averages of the configurations as curves, by the name of the quantity.
+
+    file: of smooth and of reweighted curves. notes: where samples could not be reweighted, and why.
+    """
 
     curves: Mapping[str, Curve]
     grid_curves: Mapping[str, Curve]
@@ -259,6 +290,7 @@ class Thermodynamics:
     critical: tuple[Indication, ...] = ()
     targets: Mapping[str, Target | None] = field(default_factory=dict)
     file: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -367,6 +399,14 @@ class ExtrapolationPoint:
     relative_to_target: float | None = None
     n_hidden: int | None = None
     union: bool | None = None
+    resolved: bool | None = None
+    lower_95: float | None = None
+    upper_95: float | None = None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of a peak that is not resolved; else None."""
+        return _interval(self)
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from thermorbm.report.chart import Chart
-from thermorbm.report.critical_points import TcEstimate, estimates_by, tc_estimates
-from thermorbm.report.labels import TC, by_size, percent, plain, text, with_error
-from thermorbm.report.panels import Panel, draw_panels, series
+from thermorbm.report.critical_points import TcEstimate, searched_by, tc_estimates
+from thermorbm.report.labels import TC, by_size, percent, plain, text
+from thermorbm.report.panels import Panel, Series, draw_panels, series
 from thermorbm.report.run import FamilyView, Missing, Run, need
-from thermorbm.report.section import Cell, FamilyFigure, PageTable, Ruling, Section, claim, decide
+from thermorbm.report.section import Cell, FamilyFigure, PageTable, Ruling, Section, claim, decide, undecided
 from thermorbm.report.sections import extrapolation
 from thermorbm.report.style import BLUE, PURPLE, VERMILION
 
@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 PLAIN_ROLES = ("data", "main", "symmetric")
 FOREST_TITLES = {True: plain("data, machines"), False: plain("variants")}
 OWN_TARGET, OFF_SCALE = plain("own target on this lattice"), plain("beyond the scale, see the table")
+RANGE = plain("range (95 %), not resolved")
 WIDEST = 0.2  # of T_c
 # Table 2 of the paper: (dimension, role, hidden units or name of the entropy) -> T_c.
 PAPER = {
@@ -48,7 +49,10 @@ def critical_table(family: FamilyView) -> PageTable:
 
 
 def _critical_caption(family: FamilyView) -> Markup:
-    words = "<b>{}</b>: one standard error in brackets; target: the peak on this finite lattice"
+    words = (
+        "<b>{}</b>: one standard error in brackets, or a range (95 %) where the points do not resolve the "
+        "peak; target: the peak on this finite lattice"
+    )
     caption = text(words, family.title)
     if family.critical is None:
         return caption
@@ -56,10 +60,14 @@ def _critical_caption(family: FamilyView) -> Markup:
 
 
 def _row(item: TcEstimate) -> list[Cell]:
-    value: Cell = with_error(item.value, item.error)
+    value: Cell = item.number
     distances = (item.distance, item.from_infinite)
-    if item.row.problem is not None:
-        value, distances = text("none <small>({})</small>", item.row.problem), (None, None)
+    if not item.is_determined:
+        value, distances = text("not determined <small>({})</small>", item.row.problem), (None, None)
+    elif item.row.interval is not None:
+        distances = (None, None)  # that of its middle would say nothing
+    if item.is_determined and item.row.note:
+        value = text("{} <small>({})</small>", value, item.row.note)
     machines = "" if item.role == "data" else text(" <small>{}</small>", item.machines)
     return [
         item.label.html + machines,
@@ -71,7 +79,7 @@ def _row(item: TcEstimate) -> list[Cell]:
 
 def draw_forest(family: FamilyView) -> Chart:
     """Every estimate with its error and its target, one below the other; variants of machines apart."""
-    items = [item for item in tc_estimates(family, shown=True) if item.row.problem is None]
+    items = [item for item in tc_estimates(family, shown=True) if item.is_determined]
     if not items:
         raise Missing("no critical temperatures were estimated")
     plain_ones = [item for item in items if item.role in PLAIN_ROLES]
@@ -80,7 +88,8 @@ def draw_forest(family: FamilyView) -> Chart:
     figure = draw_panels(panels, columns=len(panels), height=0.9 + 0.17 * max(len(part) for part in parts))
     figure.set_figwidth(6.0 if len(panels) == 1 else 9.0)
     caption = text(
-        "Dots: {} by each indicator with one standard error; the number behind an indicator is $n_h$. Bars: "
+        "Dots: {} by each indicator with one standard error; thick lines: ranges (95 %) of peaks that the "
+        "points do not resolve; the number behind an indicator is $n_h$. Bars: "
         "where that indicator peaks on this finite lattice, the exact heat capacity's peak or that of the "
         "susceptibility of the data. {}",
         family.run.critical_symbol, Markup(" ").join(_extremes(items)),
@@ -98,10 +107,13 @@ def _forest_panel(family: FamilyView, items: list[TcEstimate]) -> Panel:
     low, high = limits or (-np.inf, np.inf)
     below, above = values < low, values > high
     inside = ~(below | above)
+    ranges = np.array([item.row.interval is not None for item in items])
+    dotted = inside & ~ranges
     dots: dict[str, Any] = {"colour": BLUE, "marker": "circle", "dash": None, "sideways": True}
     curves = [
         series(OWN_TARGET, targets, y, colour=VERMILION, marker="line-ns", dash=None),
-        series(plain("estimate"), values[inside], y[inside], errors[inside], **dots),
+        series(plain("estimate"), values[dotted], y[dotted], errors[dotted], **dots),
+        *_range_lines(items, y, inside & ranges),
     ]
     if not inside.all():
         ends = np.where(below, low, high)[~inside]
@@ -110,6 +122,16 @@ def _forest_panel(family: FamilyView, items: list[TcEstimate]) -> Panel:
     title = FOREST_TITLES[items[0].role in PLAIN_ROLES]
     axis = family.run.control_label
     return Panel(title, axis, plain(""), tuple(curves), marks, x_range=limits, rows=rows)
+
+
+def _range_lines(items: list[TcEstimate], y: Floats, shown: NDArray[np.bool_]) -> list[Series]:
+    """The 95 % intervals of peaks that are not resolved, one line each."""
+    pairs = [(item.row.interval, y[k]) for k, item in enumerate(items) if shown[k]]
+    return [
+        series(RANGE, interval, [height, height], colour=BLUE, width=2.4, listed=index == 0)
+        for index, (interval, height) in enumerate(pairs)
+        if interval is not None
+    ]
 
 
 def _limits(family: FamilyView, values: Floats, targets: Floats) -> tuple[float, float] | None:
@@ -126,7 +148,11 @@ def _limits(family: FamilyView, values: Floats, targets: Floats) -> tuple[float,
 
 def _extremes(items: list[TcEstimate]) -> list[Markup]:
     """The machines' estimate furthest from its target, and the one nearest to the infinite lattice."""
-    machines = [item for item in items if item.role != "data" and item.distance is not None]
+    machines = [
+        item
+        for item in items
+        if item.role != "data" and item.distance is not None and item.row.interval is None
+    ]
     if not machines:
         return []
     worst = max(machines, key=lambda item: abs(item.distance or 0))
@@ -166,7 +192,7 @@ def _table_2_row(family: FamilyView, item: TcEstimate) -> list[Cell]:
         family.name,
         item.label.html,
         item.machines.html,
-        with_error(item.value, item.error),
+        item.number if item.is_determined else "not determined",
         _paper(family, item),
         "–" if family.critical is None else f"{family.critical:.4f}",
     ]
@@ -184,14 +210,21 @@ def _paper(family: FamilyView, item: TcEstimate) -> str:
     "tc-three-percent", "Tab. 2", r"$T_c$ from $T\,$d$\widetilde{\mathcal{L}}/$d$T$ is right within 1–3 %."
 )
 def within_three_percent(family: FamilyView) -> Ruling:
-    """Every size within 3 % of T_c of the infinite lattice."""
+    """Every size within 3 % of T_c of the infinite lattice; inconclusive where one is not determined."""
     critical = need(family.critical, "T_c is not known")
-    items = estimates_by(family, "main", family.scored("pseudo_likelihood_per_spin"))
-    words = [
-        (i.n_hidden or 0, f"{with_error(i.value, i.error)} ({percent(i.value / critical - 1, signed=True)})")
-        for i in items
-    ]
-    return decide(all(abs(i.value / critical - 1) <= 0.03 for i in items), "{}", by_size(words))
+    items = searched_by(family, "main", family.scored("pseudo_likelihood_per_spin"))
+    words = by_size([(i.n_hidden or 0, _off_infinite(i)) for i in items])
+    if any(i.is_determined and abs(i.value / critical - 1) > 0.03 for i in items):
+        return decide(False, "{}", words)
+    if not all(i.is_determined for i in items):
+        return undecided("{}", words)
+    return decide(True, "{}", words)
+
+
+def _off_infinite(item: TcEstimate) -> str:
+    if not item.is_determined:
+        return "not determined"
+    return f"{item.number} ({percent(item.from_infinite, signed=True)})"
 
 
 SECTION = Section(

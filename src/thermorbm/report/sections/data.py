@@ -25,11 +25,12 @@ from thermorbm.report.section import (
 from thermorbm.report.style import BLACK, BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
 from thermorbm.study.results import Certificate, Data, IntegratedEntropy
 
-FREE_ENERGY = "free_energy_per_spin"
+FREE_ENERGY, BINDER = "free_energy_per_spin", "binder_cumulant"
+LABELS = {FREE_ENERGY: Label("$F/N$"), BINDER: Label("$U_4$")}  # of what is no quantity of the registry
 AVERAGES = (
     "energy_per_spin", "heat_capacity_per_spin", "abs_magnetization_per_spin", "susceptibility_per_spin"
 )  # fmt: skip
-SHOWN = (*AVERAGES, "entropy_per_spin", FREE_ENERGY)
+SHOWN = (*AVERAGES, BINDER, "entropy_per_spin", FREE_ENERGY)
 Certified = Sequence[tuple[float, Certificate]]
 CERTIFICATE_COLUMNS = {
     "energy_z": "z of energy",
@@ -53,10 +54,21 @@ def draw_thermodynamics(family: FamilyView) -> Chart:
         else "No exact curve is known for this lattice."
     )
     caption = text(
-        "Averages over the configurations, per spin, against {}. {} {}",
-        family.run.control_symbol, lines, _integration(family),
+        "Averages over the configurations, per spin, against {}. {} {} {}",
+        family.run.control_symbol, lines, _reweighting(family), _integration(family),
     )  # fmt: skip
     return curves_chart(caption, panels, height=2.0)
+
+
+def _reweighting(family: FamilyView) -> Markup:
+    """What the reweighted curves are, and where there are none."""
+    words = [text("{}.", note[:1].upper() + note[1:]) for note in family.thermodynamics.notes]
+    if reweighted_series(family, "energy_per_spin"):
+        words.insert(0, text(
+            "Shaded: all samples reweighted to temperatures in between, with one standard error; $U_4$ = 1 − "
+            "⟨<i>m</i>⁴⟩/(3⟨<i>m</i>²⟩²)."
+        ))  # fmt: skip
+    return Markup(" ").join(words)
 
 
 def _integration(family: FamilyView) -> Markup:
@@ -74,13 +86,13 @@ def _integration(family: FamilyView) -> Markup:
 
 
 def _panel(family: FamilyView, name: str) -> Panel:
-    label = Label("$F/N$") if name == FREE_ENERGY else axis(name)
-    curves = exact_series(family, name)
+    label = LABELS[name] if name in LABELS else axis(name)
+    curves = exact_series(family, name) + reweighted_series(family, name)
     if name in AVERAGES:
         grid = points(family.thermodynamics.grid_curves.get(name))
         curves += curve_series(plain("energy grid"), grid, colour=ORANGE, marker="cross", dash=None)
         curves += data_series(family, name)
-    elif family.thermodynamics.entropy is not None:
+    elif name != BINDER and family.thermodynamics.entropy is not None:
         curves += _integrated_series(family.thermodynamics.entropy, name)
     return control_panel(family, label, label, curves, x_range=_span(family))
 
@@ -110,6 +122,19 @@ def exact_series(family: FamilyView, quantity: str) -> list[Series]:
     if quantity == FREE_ENERGY and x is not None:
         y = arrays["exact.energy_per_spin"] - x * arrays["exact.entropy_per_spin"]
     return [] if x is None or y is None else [series(plain("exact"), x, y, colour=BLACK)]
+
+
+def reweighted_series(family: FamilyView, quantity: str) -> list[Series]:
+    """All samples reweighted to temperatures in between, with a band of one error; nothing in old runs."""
+    arrays = family.run.arrays(family.thermodynamics.file)
+    if f"reweighted.{quantity}" not in arrays:
+        return []
+    names = ("reweighted.temperature", f"reweighted.{quantity}", f"reweighted.{quantity}.errors")
+    x, y, errors = (np.asarray(arrays[name], dtype=np.float64) for name in names)
+    x, y, errors = (column[np.isfinite(y)] for column in (x, y, errors))
+    if not len(x):
+        return []
+    return [series(plain("reweighted"), x, y, colour=BLUE, width=0.7, band=(y - errors, y + errors))]
 
 
 def data_series(family: FamilyView, quantity: str) -> list[Series]:

@@ -134,7 +134,10 @@ def _cells(row: ExtrapolationRow, sides: list[str]) -> list[Cell]:
 
 
 def _number(peak: ExtrapolationRow | ExtrapolationPoint) -> str:
-    return "none" if peak.estimate is None or peak.problem else cell(peak.estimate)
+    if peak.estimate is None or peak.problem:
+        return "none"
+    interval = peak.interval if isinstance(peak, ExtrapolationPoint) else None
+    return cell(peak.estimate) if interval is None else "{:.4g}–{:.4g}".format(*interval)
 
 
 FIGURES = (RunFigure("extrapolation", "Beyond", "The infinite lattice", figures),)

@@ -1,4 +1,4 @@
-"""Measures the energy at one temperature of the grid for integration over it; keeps no configurations."""
+"""Measures energies at one temperature of the grid for integration and reweighting; keeps no spins."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from thermorbm.study.steps.step import Rows, StudyStep
 
 def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
     from thermorbm.reading.configurations import exact_values, thermal_averages
+    from thermorbm.study.reweighted import sample_arrays
 
     data = sampled(task.parameters, task.parameters["samples"], progress)
     assert data.certificate is not None
     assert data.lattice is not None
     assert data.temperature is not None
     values = {"thermal": thermal_averages(data), "exact": exact_values(data.lattice, data.temperature)}
-    return Product({**as_plain(values), "certificate": data.certificate.to_dict()})
+    return Product({**as_plain(values), "certificate": data.certificate.to_dict()}, sample_arrays(data))
 
 
 def leave(rows: Rows, result: Reduced) -> None:
@@ -27,4 +28,4 @@ def leave(rows: Rows, result: Reduced) -> None:
     rows.add(result, "energies", {**place, **result.values})
 
 
-STEP = StudyStep("energies", version=1, run=run, cost=sampling_cost, leave=leave)
+STEP = StudyStep("energies", version=2, run=run, cost=sampling_cost, leave=leave)

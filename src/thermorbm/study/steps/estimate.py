@@ -12,6 +12,8 @@ from thermorbm.runner.store import Product, Reduced, Store
 from thermorbm.runner.task import BASE_MEMORY, LAST, Cost, Note, Progress, Task
 from thermorbm.study.steps.step import Rows, StudyStep
 
+REWEIGHTING = 400 * 2**20  # bytes: histograms of blocks and of their resamplings
+
 
 def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
     from thermorbm.study.estimates import indicators, thermodynamics
@@ -26,7 +28,7 @@ def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
 
 
 def cost(task: Task, inputs: Sequence[Task]) -> Cost:
-    return Cost(1.0, BASE_MEMORY)
+    return Cost(5.0 if task.parameters["what"] == "thermodynamics" else 1.0, BASE_MEMORY + REWEIGHTING)
 
 
 def leave(rows: Rows, result: Reduced) -> None:
@@ -40,4 +42,4 @@ def leave(rows: Rows, result: Reduced) -> None:
         rows.add(result, "indicators", {**place, **result.values, "file": result.file})
 
 
-STEP = StudyStep("estimate", version=4, run=run, cost=cost, leave=leave, sharing=LAST)
+STEP = StudyStep("estimate", version=5, run=run, cost=cost, leave=leave, sharing=LAST)

@@ -1,0 +1,144 @@
+"""All samples of a family read as one series by reweighting: fine curves, entropies and peaks with errors.
+
+The steps `measure` and `energies` leave the total energy and magnetisation of every configuration. Those of
+the grid of energies bridge the temperatures of the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thermorbm.dataset import Dataset
+from thermorbm.errors import InputError
+from thermorbm.estimators import CriticalPoint, GroundStates, Measurements, Reweighting, reweighted_peak
+from thermorbm.lattice import Lattice
+from thermorbm.observables import configuration_series
+from thermorbm.runner.store import Reduced
+from thermorbm.stats import Estimates
+from thermorbm.study.results import Curve
+
+Arrays = dict[str, NDArray[Any]]
+
+ENERGY, MAGNETIZATION = "samples.energy", "samples.magnetization"
+# The quantity of the registry, or the name in files, of each reweighted curve.
+NAMES = {
+    "energy": "energy_per_spin",
+    "heat_capacity": "heat_capacity_per_spin",
+    "abs_magnetization": "abs_magnetization_per_spin",
+    "susceptibility": "susceptibility_per_spin",
+    "binder": "binder_cumulant",
+    "entropy": "entropy_per_spin",
+    "free_energy": "free_energy_per_spin",
+}
+PEAKS = ("heat_capacity", "susceptibility", "entropy")
+RANDOM_SAMPLES = 4096  # configurations of random spins, which stand for infinite temperature
+
+
+def sample_arrays(data: Dataset) -> Arrays:
+    """Total energy and total magnetisation of every configuration (n,), as the smallest whole numbers."""
+    series = configuration_series(data)
+    if series.energy is None:
+        return {}
+    total = np.rint(series.magnetization * data.n_sites)
+    return {ENERGY: _whole(np.asarray(series.energy)), MAGNETIZATION: _whole(total)}
+
+
+def _whole(values: NDArray[Any]) -> NDArray[Any]:
+    limit = np.iinfo(np.int16).max
+    return values.astype(np.int16 if np.abs(values).max(initial=0) <= limit else np.int32)
+
+
+def reweighting_of(
+    results: Sequence[Reduced], lattice: Lattice, seed: int
+) -> tuple[Reweighting | None, tuple[str, ...]]:
+    """The density of states from the samples of all results, or None, and what is to be said of it."""
+    series = _measurements(results, lattice.n_sites)
+    if not series:
+        return None, ()
+    ground = GroundStates(float(-lattice.n_bonds), 2)
+    try:
+        solved = Reweighting([*series, _random_spins(lattice, seed)], lattice.n_sites, ground, seed=seed)
+        low, high = float(solved.temperatures[0]), float(solved.temperatures[-1])
+        return solved, solved.curves(np.linspace(low, high, 2)).notes + _gap_notes(solved)
+    except InputError as error:
+        return None, (f"the samples were not reweighted: {error}",)
+
+
+def _gap_notes(solved: Reweighting) -> tuple[str, ...]:
+    if not solved.gaps:
+        return ()
+    where = ", ".join(f"{low:g} and {high:g}" for low, high in solved.gaps)
+    return (
+        f"samples at {where} have too few energies in common: nothing is reweighted in between, and a peak "
+        "there is sought in the smooth curve through the averages",
+    )
+
+
+def _measurements(results: Sequence[Reduced], n_sites: int) -> list[Measurements]:
+    """Samples by temperature; those of the data and of the grid at one temperature are joined."""
+    parts: dict[float, list[Arrays]] = {}
+    for result in results:
+        if ENERGY in result.arrays:
+            parts.setdefault(float(result.task.labels["value"]), []).append(dict(result.arrays))
+    return [
+        Measurements(
+            temperature,
+            np.concatenate([part[ENERGY] for part in rows]),
+            np.concatenate([part[MAGNETIZATION] for part in rows]) / n_sites,
+        )
+        for temperature, rows in sorted(parts.items())
+    ]
+
+
+def _random_spins(lattice: Lattice, seed: int) -> Measurements:
+    spins = np.random.default_rng(seed).choice(np.array([-1, 1], np.int8), (RANDOM_SAMPLES, lattice.n_sites))
+    return Measurements(np.inf, lattice.energy(spins), spins.mean(axis=1, dtype=np.float64))
+
+
+def fine_curves(solved: Reweighting, temperatures: NDArray[np.float64]) -> Arrays:
+    """Every quantity with its error at temperatures (m,), nan where the series does not reach."""
+    inside = (temperatures >= solved.temperatures[0]) & (temperatures <= solved.temperatures[-1])
+    found = solved.curves(temperatures[inside])
+    arrays: Arrays = {"reweighted.temperature": found.temperatures}
+    for key, name in NAMES.items():
+        estimates: Estimates = getattr(found, key)
+        arrays[f"reweighted.{name}"] = estimates.values.astype(np.float32)
+        arrays[f"reweighted.{name}.errors"] = estimates.errors.astype(np.float32)
+    return arrays
+
+
+def entropies(solved: Reweighting, temperatures: Sequence[float], otherwise: Curve | None) -> Curve | None:
+    """S per spin at those temperatures; where no path leads to a known end, from the curve `otherwise`."""
+    found = solved.curves(np.array(temperatures)).entropy
+    rows = {} if otherwise is None else dict(zip(otherwise.x, _pairs(otherwise), strict=True))
+    for x, value, error in zip(temperatures, found.values.tolist(), found.errors.tolist(), strict=True):
+        if np.isfinite(value):
+            rows[x] = (value, error)
+    if not rows:
+        return None
+    at = tuple(sorted(rows))
+    return Curve(at, tuple(rows[t][0] for t in at), tuple(rows[t][1] for t in at))
+
+
+def _pairs(curve: Curve) -> list[tuple[float, float]]:
+    return list(zip(curve.values, curve.errors, strict=True))
+
+
+def reweighted_peaks(solved: Reweighting | None) -> dict[str, CriticalPoint]:
+    """Where heat capacity and susceptibility peak, by quantity; T dS/dT is the heat capacity.
+
+    A quantity is left out where the samples do not tell its peak: its curve through the averages may.
+    """
+    peaks: dict[str, CriticalPoint] = {}
+    if solved is None:
+        return peaks
+    for name in PEAKS:
+        try:
+            peaks[NAMES[name]] = reweighted_peak(solved, name)
+        except InputError:
+            continue
+    return peaks
