@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test test-slow lint types install browser bench reproduction clean
+.PHONY: run test test-slow lint types install browser bench reproduction dist docs clean
 
 install: $(STAMP)
 
@@ -40,8 +40,18 @@ bench: install
 	$(BIN)/python -m benchmarks.training
 	$(BIN)/python -m benchmarks.symmetric
 
+dist: install
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python tools/check_dist.py
+
+docs: install
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	$(BIN)/python tools/make_site.py
+
 reproduction: install
 	$(BIN)/python tools/reproduction.py $(wildcard results/paper results/paper-plus)
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -112,3 +112,17 @@ def test_files_that_rbms_did_not_write(tmp_path):
 def test_shapes_must_agree():
     with pytest.raises(InputError, match="of shapes"):
         from_binary(np.ones((2, 3)), np.ones(2), np.ones(3))
+
+
+def test_configurations_of_mcising_are_a_series():
+    """Its energies per site, measured by itself, are those of the series."""
+    mcising = pytest.importorskip("mcising")
+    config = mcising.SimulationConfig(
+        lattice=mcising.LatticeConfig(size=6), temperatures=(3.0, 2.5), n_sweeps=200, measurement_interval=10
+    )
+    theirs = mcising.Simulation(config).run()
+    series = tr.Series.from_arrays(theirs.configurations)
+    np.testing.assert_array_equal(series.temperatures, [2.5, 3.0])
+    assert series.hamiltonian == tr.sample((6, 6), temperature=3.0, n_samples=2).hamiltonian
+    for data, measured in zip(series, series.measurements, strict=True):
+        np.testing.assert_allclose(measured.energies / 36, theirs.energy[data.temperature], atol=1e-9)

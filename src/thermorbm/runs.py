@@ -74,7 +74,10 @@ class StudyRun:
         return labelled.assign_attrs(study=study.name, title=study.title, seed=study.seed)
 
     def figure(self, name: str) -> Figure:
-        """A figure of the report by its name, such as "fig-8-2d", drawn with matplotlib."""
+        """A figure of the report by its name, such as "fig-8-2d", drawn with matplotlib.
+
+        A figure of all families together, such as "fig-8", is found under the name of each of them, too.
+        """
         from thermorbm.report.section import Gap
         from thermorbm.report.sections import all_figures
         from thermorbm.report.style import our_style
@@ -87,7 +90,7 @@ class StudyRun:
                     reasons.append(result)
                     continue
                 for chart in result:
-                    if chart.id == name:
+                    if name in (chart.id, *(f"{chart.id}-{family.name}" for family in run.families)):
                         return chart.figure
         if reasons:
             raise FileError(self.path, f"has no figure {name}: {reasons[0].reason}")
@@ -96,7 +99,7 @@ class StudyRun:
     def _figure_names(self) -> list[str]:
         from thermorbm.report.sections import all_figures
 
-        drawn = sorted(path.stem for path in (self.path / "figures").glob("*.svg"))
+        drawn = sorted(path.stem for path in (self.path / "figures").glob("*.png"))
         return drawn or [f"{figure.id}-FAMILY" for figure in all_figures()]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -41,6 +41,20 @@ class Series(Sequence[Dataset | Measurements]):
                 raise InputError("series", got, "datasets of one Hamiltonian")
         self._hamiltonian = _hamiltonian(datasets[0])
         self._members = sorted(members, key=_temperature)
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[float, ArrayLike], hamiltonian: Hamiltonian | None = None) -> Series:
+        """Configurations by temperature, as other programs have them: mcising's `results.configurations`.
+
+        arrays: (n, n_sites), or (n, L, L) on a periodic lattice, of +-1. hamiltonian: of which they are
+        configurations; the ferromagnet of their lattice by default.
+        """
+        members = []
+        for temperature, array in arrays.items():
+            spins = np.asarray(array)
+            sides = spins.shape[1:] if hamiltonian is None and spins.ndim > 2 else None
+            members.append(Dataset.from_spins(spins, sides, float(temperature), hamiltonian=hamiltonian))
+        return cls(members)
 
     def __len__(self) -> int:
         return len(self._members)

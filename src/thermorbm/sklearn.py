@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from thermorbm.errors import InputError, ThermorbmError
 from thermorbm.model import RBM
-from thermorbm.training import train
+from thermorbm.training import RECIPES, train
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -63,7 +63,10 @@ class IsingRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """Trains on X (n, n_features) with `thermorbm.train`."""
         spins = self._first_spins(X)
         seed = self.random_state_.randint(np.iinfo(np.int32).max)
-        result = train(spins, self.n_components, self.recipe, epochs=self.n_iter, seed=seed, progress=False)
+        size = min(len(spins), RECIPES[self.recipe].batch_size if self.recipe in RECIPES else len(spins))
+        result = train(
+            spins, self.n_components, self.recipe, self.n_iter, seed, progress=False, batch_size=size
+        )
         self._take({name: array.astype(np.float64) for name, array in result.rbm.parameters.items()})
         return self
 

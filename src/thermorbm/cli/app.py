@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
+from thermorbm import __version__
 from thermorbm.cli.console import say
 from thermorbm.errors import ThermorbmError
 
@@ -24,8 +26,35 @@ Exit codes:
   130  interrupted
 """
 
+# In the order of the work; help lists them so.
+ORDER = (
+    "run",
+    "init",
+    "status",
+    "report",
+    "publish",
+    "sample",
+    "import",
+    "export",
+    "train",
+    "analyse",
+    "generate",
+)
+
+
+class InOrder(TyperGroup):
+    """Commands of whole studies first, those for single files after them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        names = list(super().list_commands(ctx))
+        return sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+
+
 app = typer.Typer(
-    add_completion=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}
+    cls=InOrder,
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -38,6 +67,8 @@ def top(
 
     \b
     Examples:
+      thermorbm run tiny
+      thermorbm init mine.toml
       thermorbm sample --shape 64x64 -T 2.25 -n 50000 --seed 1 -o data.h5
       thermorbm info data.h5
       thermorbm export data.h5 -o data.npy
@@ -49,9 +80,7 @@ def top(
       thermorbm bench sampling
     """
     if version:
-        from importlib.metadata import version as installed_version
-
-        typer.echo(f"thermorbm {installed_version('thermorbm')}")
+        typer.echo(f"thermorbm {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

@@ -1,4 +1,4 @@
-"""Commands that make and show datasets: sample, import, export, info, demo."""
+"""Commands that make and show datasets: sample, import, export, demo."""
 
 from __future__ import annotations
 
@@ -185,19 +185,6 @@ def export(file: DataArgument, output: OutputOption, force: ForceOption = False)
     check_target(output, overwrite=force)
     Dataset.load(file).export(output)
     say(f"wrote {output}")
-
-
-@app.command(epilog=EPILOG)
-def info(file: DataArgument, as_json: JsonOption = False) -> None:
-    """Check a dataset and show what it holds: lattice, temperature, method, certificate.
-
-    \b
-    Example:
-      thermorbm info data.h5 --json
-    """
-    from thermorbm.dataset import Dataset
-
-    show_dataset({"file": str(file), **dataset_summary(Dataset.load(file))}, str(file), as_json)
 
 
 def dataset_summary(data: Dataset) -> dict[str, Any]:

@@ -1,0 +1,111 @@
+"""Commands for single files: info, which knows every file that we write, and init, which writes a study."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from thermorbm.cli.app import EPILOG, app
+from thermorbm.cli.console import print_json, print_pairs, say
+from thermorbm.cli.data import dataset_summary, show_dataset
+from thermorbm.cli.options import ForceOption, JsonOption
+
+TEMPLATE = Path(__file__).with_name("template.toml")
+
+
+@app.command(epilog=EPILOG)
+def info(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Any file of thermorbm, or a run directory.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Check a file and show what it holds.
+
+    Datasets: lattice, temperature, method, certificate. Machines: size, recipe, verdict, data. Checkpoints
+    and the results of single tasks: what they belong to. Run directories: how far the study is.
+
+    \b
+    Examples:
+      thermorbm info data.h5 --json
+      thermorbm info rbm.h5
+      thermorbm info runs/desk
+    """
+    from thermorbm.storage import read_kind
+
+    if (file / "run.json").exists():
+        _show(_of_run(file), str(file), as_json)
+        return
+    kind = read_kind(file)
+    if kind == "dataset":
+        from thermorbm.dataset import Dataset
+
+        show_dataset({"file": str(file), **dataset_summary(Dataset.load(file))}, str(file), as_json)
+        return
+    content = _of_machine(file) if kind.endswith("rbm") else _of_other(file, kind)
+    _show({"file": str(file), "kind": kind, **content}, str(file), as_json)
+
+
+@app.command(epilog=EPILOG)
+def init(
+    study: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The file to write.")],
+    force: ForceOption = False,
+) -> None:
+    """Write a commented study to begin with.
+
+    \b
+    Example:
+      thermorbm init mine.toml
+      thermorbm run mine.toml
+    """
+    from thermorbm.errors import FileError
+    from thermorbm.storage import atomic_path, check_target
+
+    if study.suffix != ".toml":
+        raise FileError(study, "its name does not end in .toml", "run would take it for a built-in study")
+    check_target(study, overwrite=force)
+    name = study.stem if study.stem.isidentifier() else "mine"
+    with atomic_path(study) as temporary:
+        temporary.write_text(TEMPLATE.read_text(encoding="utf-8").replace("mine", name), encoding="utf-8")
+    say(f"wrote {study}; next: thermorbm run {study}")
+
+
+def _show(content: dict[str, Any], title: str, as_json: bool) -> None:
+    if as_json:
+        print_json(content)
+    else:
+        print_pairs(title, {key: value for key, value in content.items() if key != "file"})
+
+
+def _of_machine(file: Path) -> dict[str, Any]:
+    import thermorbm
+
+    machine = thermorbm.load_machine(file)
+    origin = dict(machine.provenance)
+    training = origin.get("training", {})
+    return {
+        "machine": repr(machine),
+        "n_hidden": machine.n_hidden,
+        "n_visible": machine.n_visible,
+        "recipe": training.get("recipe", {}).get("name"),
+        "seed": training.get("seed"),
+        **{name: origin[name] for name in ("data", "verdict", "versions") if name in origin},
+    }
+
+
+def _of_other(file: Path, kind: str) -> dict[str, Any]:
+    """What a checkpoint or the result of a task says of itself, and the shapes of its arrays."""
+    from thermorbm.storage import read_hdf5
+
+    arrays, metadata = read_hdf5(file, kind)
+    shapes = {name: "x".join(map(str, array.shape)) or "one number" for name, array in arrays.items()}
+    return {**metadata, "arrays": shapes}
+
+
+def _of_run(directory: Path) -> dict[str, Any]:
+    from thermorbm.runner.progress import read_status
+    from thermorbm.runner.rundir import existing_run
+
+    status = asdict(read_status(existing_run(directory)))
+    return {"file": str(directory), "kind": "run directory", **status}

@@ -1,0 +1,68 @@
+"""`info` for every file that we write, `init`, and the order of the commands."""
+
+import json
+
+import numpy as np
+import pytest
+
+import thermorbm as tr
+from thermorbm.cli import run
+from thermorbm.cli.app import ORDER
+from thermorbm.runner.rundir import open_run, prepare
+from thermorbm.study.plan import plan_study
+from thermorbm.study.toml import load_study
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def shown(capsys, file):
+    assert run(["info", file, "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert run(["info", file]) == 0
+    assert file in capsys.readouterr().out
+    return content
+
+
+def test_info_knows_datasets_machines_and_checkpoints(capsys):
+    data = tr.sample((4, 4), temperature=3.0, n_samples=200, seed=1)
+    data.save("data.h5")
+    tr.train(data, n_hidden=3, epochs=1, seed=7, checkpoint="c.h5").rbm.save("rbm.h5")
+    tr.SymmetricRBM(np.zeros((2, 3, 3)), (4, 4)).save("symmetric.h5")
+    assert shown(capsys, "data.h5")["certified"] is True
+    machine = shown(capsys, "rbm.h5")
+    assert (machine["kind"], machine["n_hidden"], machine["recipe"], machine["seed"]) == ("rbm", 3, "fast", 7)
+    assert machine["data"]["temperature"] == 3.0
+    assert shown(capsys, "symmetric.h5")["n_hidden"] == 32
+    checkpoint = shown(capsys, "c.h5")
+    assert (checkpoint["kind"], checkpoint["run"]["seed"]) == ("checkpoint", 7)
+    assert "3x16" in checkpoint["arrays"].values()
+
+
+def test_info_knows_run_directories(capsys, tmp_path):
+    prepare(open_run(tmp_path / "run", "mine"), "", [])
+    content = shown(capsys, "run")
+    assert (content["kind"], content["study"]) == ("run directory", "mine")
+
+
+def test_init_writes_a_study_that_can_be_planned(capsys, tmp_path):
+    assert run(["init", "first.toml"]) == 0
+    study = load_study(tmp_path / "first.toml")
+    assert study.name == "first"
+    assert {task.kind for task in plan_study(study).tasks.values()} >= {"sample", "train"}
+    assert run(["init", "first.toml"]) == 2
+    assert "first.toml" in capsys.readouterr().err
+    assert run(["init", "first.toml", "--force"]) == 0
+    assert run(["init", "first"]) == 2
+    assert "does not end in .toml" in capsys.readouterr().err
+
+
+def test_help_lists_commands_in_the_order_of_the_work(capsys):
+    assert run(["--help"]) == 0
+    text = capsys.readouterr().out
+    listed = text[text.index("Commands:") :]
+    places = [listed.index(f"\n  {name} ") for name in ORDER]
+    assert places == sorted(places)
+    assert listed.splitlines()[1].split()[0] == "run"

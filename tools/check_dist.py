@@ -1,0 +1,58 @@
+"""Installs the wheel of dist/ into an empty environment and runs the code of the README there.
+
+    python tools/check_dist.py
+
+The examples are made smaller as in tests/test_readme.py. It takes some minutes, most of them to install.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SMALLER = {
+    "(64, 64)": "(8, 8)",
+    "kaufman(64, ": "kaufman(8, ",
+    "50_000": "500",
+    "n_hidden=400, seed=1": "n_hidden=8, seed=1, epochs=2",
+}
+
+
+def main() -> None:
+    (wheel,) = (ROOT / "dist").glob("*.whl")
+    with tempfile.TemporaryDirectory() as directory:
+        place = Path(directory)
+        venv.create(place / "env", with_pip=True)
+        binaries = place / "env" / ("Scripts" if sys.platform == "win32" else "bin")
+        install = [
+            binaries / "python",
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--constraint",
+            ROOT / "constraints.txt",
+        ]
+        subprocess.run([*install, wheel], check=True)
+        for example in examples():
+            subprocess.run([binaries / "python", "-c", example], check=True, cwd=place)
+        for arguments in (["--version"], ["init", "mine.toml"]):
+            subprocess.run([binaries / "thermorbm", *arguments], check=True, cwd=place)
+    print(f"{wheel.name} works in an empty environment")
+
+
+def examples() -> list[str]:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    for large, small in SMALLER.items():
+        found = [example.replace(large, small) for example in found]
+    return found
+
+
+if __name__ == "__main__":
+    main()
