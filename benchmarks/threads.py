@@ -37,9 +37,8 @@ def main() -> None:
             process.kill()
     for threads, column in ratios.items():
         name = "default" if threads is None else f"{threads} threads"
-        print(
-            f"{name}: {statistics.median(column):.2f} times one thread ({min(column):.2f} to {max(column):.2f})"
-        )
+        middle, spread = statistics.median(column), f"{min(column):.2f} to {max(column):.2f}"
+        print(f"{name}: {middle:.2f} times one thread ({spread})")
 
 
 def seconds_with(data: tr.Dataset, threads: int | None) -> float:
