@@ -13,7 +13,15 @@ from thermorbm.checks import check_counts
 from thermorbm.cli.console import say, visible
 from thermorbm.errors import FileError, InputError
 from thermorbm.spinfiles import read_packed
-from thermorbm.storage import check_readable
+from thermorbm.storage import (
+    FORMAT,
+    FORMAT_VERSION,
+    HEADER_SIZE,
+    _checksum,
+    check_readable,
+    read_hdf5,
+    write_hdf5,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -108,3 +116,46 @@ def test_kernels_are_kept_where_this_user_alone_writes(tmp_path, monkeypatch):
     kernelcache.provide_cache()
     assert os.environ[kernelcache.VARIABLE] != str(place)
     monkeypatch.delenv(kernelcache.VARIABLE)
+
+
+def forge(path, change):
+    """A well-sealed file of ours in which `change` has altered the HDF5 inside."""
+    write_hdf5(path, "text", {"x": np.arange(3)}, {})
+    with h5py.File(path, "r+") as file:
+        change(file)
+    with open(path, "r+b") as file:
+        header = f"{FORMAT} {FORMAT_VERSION} text sha256 {_checksum(file, 'text')}\n".encode()
+        file.seek(0)
+        file.write(header.ljust(HEADER_SIZE, b"\0"))
+
+
+@pytest.mark.parametrize("kind", ["link", "soft link", "virtual", "external", "declared"])
+def test_files_of_ours_hold_their_arrays_themselves(kind, tmp_path):
+    (tmp_path / "secret").write_bytes(b"\1" * 64)
+    with h5py.File(tmp_path / "other.h5", "w") as other:
+        other["x"] = np.ones((4, 16), np.int8)
+
+    def change(file):
+        arrays = file["arrays"]
+        layout = h5py.VirtualLayout((4, 16), np.int8)
+        layout[:] = h5py.VirtualSource(str(tmp_path / "other.h5"), "x", (4, 16))
+        match kind:
+            case "link":
+                arrays["y"] = h5py.ExternalLink(str(tmp_path / "other.h5"), "x")
+            case "soft link":
+                arrays["y"] = h5py.SoftLink("/metadata")
+            case "virtual":
+                arrays.create_virtual_dataset("y", layout)
+            case "external":
+                arrays.create_dataset("y", (64,), np.int8, external=[(str(tmp_path / "secret"), 0, 64)])
+            case _:
+                arrays.create_dataset("y", (10**12,), np.int8, chunks=(1024,))
+
+    forge(tmp_path / "x.h5", change)
+    with pytest.raises(FileError, match="is not laid out like a file of thermorbm"):
+        read_hdf5(tmp_path / "x.h5", "text")
+
+
+def test_forging_itself_changes_nothing(tmp_path):
+    forge(tmp_path / "x.h5", lambda file: None)
+    assert read_hdf5(tmp_path / "x.h5", "text")[0]["x"].tolist() == [0, 1, 2]

@@ -155,7 +155,7 @@ def _patient_file(path: Path) -> Iterator[_PatientFile]:
 def read_hdf5(path: str | Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Reads a file of `write_hdf5`; anything but an unaltered file of that kind raises FileError."""
     with _opened(path, kind) as file:
-        arrays = {name: np.asarray(item[...]) for name, item in file["arrays"].items()}
+        arrays = {name: _content(file["arrays"], name) for name in file["arrays"]}
         return arrays, _metadata(file)
 
 
@@ -177,8 +177,18 @@ def _opened(path: str | Path, kind: str) -> Iterator[h5py.File]:
         raise FileError(path, "is not laid out like a file of thermorbm", "make it again") from error
 
 
+def _content(group: h5py.Group, name: str) -> NDArray[Any]:
+    """An array that lies in this very file and is no larger than it: a forged one may say otherwise."""
+    item = group[name] if isinstance(group.get(name, getlink=True), h5py.HardLink) else None
+    if not isinstance(item, h5py.Dataset) or item.is_virtual or item.external:
+        raise ValueError(f"{name} does not lie in this file")
+    if item.nbytes > os.path.getsize(group.file.filename):  # nothing of ours is compressed
+        raise ValueError(f"{name} declares more bytes than the file has")
+    return np.asarray(item[...])
+
+
 def _metadata(file: h5py.File) -> dict[str, Any]:
-    metadata = json.loads(file["metadata"][...].tobytes().decode())
+    metadata = json.loads(_content(file, "metadata").tobytes().decode())
     if not isinstance(metadata, dict):
         raise TypeError("metadata must be a JSON object")
     return metadata

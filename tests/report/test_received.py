@@ -13,6 +13,7 @@ from thermorbm.errors import FileError
 from thermorbm.report import publish as module
 from thermorbm.report.publish import ARCHIVE, publish, unpack
 from thermorbm.report.run import read_run
+from thermorbm.runner.lock import locked, owner
 from thermorbm.runner.rundir import existing_run, open_run, read_plan
 
 
@@ -159,3 +160,13 @@ def test_what_a_killed_publishing_left_is_cleared_away(finished_run, tmp_path):
     shutil.copytree(target / "tables", target / ".publish.x.tmp" / "tables")
     publish(finished_run, target)
     assert not list(target.glob(".publish*"))
+
+
+@pytest.mark.parametrize(
+    "content", ['{"pid": Infinity, "host": "x"}', "[" * 4000, '{"pid": [], "host": 1}', "\\ud800", "null"]
+)
+def test_a_lock_that_says_nothing_is_free(content, received):
+    (received / "lock").write_text(content)
+    assert owner(received / "lock") is None
+    with locked(received / "lock"):
+        pass

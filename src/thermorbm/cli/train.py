@@ -76,7 +76,8 @@ def train(
         str, typer.Option("--device", metavar="NAME", help="auto, cpu, cuda or another name of torch's.")
     ] = "auto",
     threads: Annotated[
-        int | None, typer.Option("--threads", parser=whole_number, metavar="N", help="Cores to use.")
+        int | None,
+        typer.Option("--threads", parser=whole_number, metavar="N", help="Cores to use; one by default."),
     ] = None,
     checkpoint: Annotated[
         Path | None,

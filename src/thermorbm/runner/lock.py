@@ -19,6 +19,7 @@ SILENCE_SECONDS = 120.0
 BEAT_SECONDS = 20.0
 PAUSE_SECONDS = 0.1
 PATIENCE_SECONDS = 0.3
+MOST_LETTERS = 4096
 
 
 class Lock:
@@ -120,10 +121,10 @@ def _is_alive(pid: int) -> bool:
 def _read(file: IO[str]) -> dict[str, Any] | None:
     file.seek(0)
     try:
-        stored = json.loads(file.read())
+        stored = json.loads(file.read(MOST_LETTERS))
         return {"pid": int(stored["pid"]), "host": str(stored["host"])}
-    except (ValueError, TypeError, KeyError):  # empty: the lock is free; cut off: its writer died
-        return None
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        return None  # empty: the lock is free; cut off: its writer died
 
 
 def _write(file: IO[str], content: dict[str, Any] | None) -> None:

@@ -140,8 +140,8 @@ def strange_entries(directory: RunDirectory) -> Iterator[Path]:
                     continue  # a user's own
                 if entry.is_dir(follow_symlinks=False):
                     places.append(entry.path)
-                elif not entry.is_file(follow_symlinks=False):
-                    yield Path(entry.path)
+                elif not entry.is_file(follow_symlinks=False) and os.path.lexists(entry.path):
+                    yield Path(entry.path)  # a file that has vanished in the meantime is none either
 
 
 def prepare(directory: RunDirectory, toml: str, tasks: Iterable[Task]) -> None:
