@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pytest
 from small_results import a_machine, a_view
 
@@ -10,12 +11,22 @@ from thermorbm.records import NotDone
 from thermorbm.report.critical_points import tc_estimates
 from thermorbm.report.run import Missing, need, pair_of, points
 from thermorbm.report.sections.critical import critical_table, draw_forest
+from thermorbm.report.sections.data import draw_thermodynamics, reweighted_series
 from thermorbm.report.sections.hidden import hidden_at
 from thermorbm.report.sections.supplement import draw_further_quantities
 from thermorbm.report.style import our_style
+from thermorbm.runner.store import Reduced, write_reduced
 from thermorbm.stats import Estimate
 from thermorbm.study.quantities import QUANTITIES
-from thermorbm.study.results import CriticalTemperature, Curve, Indicators, Observation, Target
+from thermorbm.study.results import (
+    CriticalTemperature,
+    Curve,
+    Indicators,
+    Observation,
+    Target,
+    Thermodynamics,
+)
+from thermorbm.study.steps import STEPS
 
 NAN = float("nan")
 
@@ -99,3 +110,24 @@ def test_a_quantity_with_a_measure_of_its_own_has_a_figure(tmp_path, monkeypatch
     (panel,) = chart.panels
     assert panel.y_label.html == "<i>R</i>"
     assert panel.series[0].y.tolist() == [1.0, 2.0, 1.5]
+
+
+def test_reweighted_curves_end_where_temperatures_do_not_overlap(tmp_path):
+    """One line with its band on each side of a gap, named once; U4 has a panel; the caption says why."""
+    x = np.linspace(1.0, 2.0, 11)
+    y = np.where((x > 1.35) & (x < 1.65), np.nan, x)
+    arrays = {"reweighted.temperature": x}
+    for name in ("energy_per_spin", "binder_cumulant"):
+        arrays |= {f"reweighted.{name}": y, f"reweighted.{name}.errors": 0.1 * y}
+    task = STEPS["estimate"].task("t", {}, [], {})
+    write_reduced(tmp_path / "t.h5", Reduced(task, {}, arrays))
+    thermodynamics = Thermodynamics({}, {}, file="t.h5", notes=("samples do not overlap",))
+    family = a_view(tmp_path, thermodynamics=thermodynamics)
+    first, second = reweighted_series(family, "energy_per_spin")
+    assert (first.x.max(), second.x.min()) == pytest.approx((1.3, 1.7))
+    assert (first.listed, second.listed) == (True, False)
+    np.testing.assert_allclose(first.band[1], 1.1 * first.y)
+    with our_style():
+        chart = draw_thermodynamics(family)
+    assert [panel.y_label.html for panel in chart.panels][1] == "<i>U</i><sub>4</sub>"
+    assert "Samples do not overlap." in chart.caption

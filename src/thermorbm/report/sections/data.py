@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -131,10 +132,13 @@ def reweighted_series(family: FamilyView, quantity: str) -> list[Series]:
         return []
     names = ("reweighted.temperature", f"reweighted.{quantity}", f"reweighted.{quantity}.errors")
     x, y, errors = (np.asarray(arrays[name], dtype=np.float64) for name in names)
-    x, y, errors = (column[np.isfinite(y)] for column in (x, y, errors))
-    if not len(x):
-        return []
-    return [series(plain("reweighted"), x, y, colour=BLUE, width=0.7, band=(y - errors, y + errors))]
+    holes = np.flatnonzero(np.diff(np.isfinite(y).astype(int))) + 1  # where temperatures do not overlap
+    pieces = [piece for piece in np.split(np.arange(len(x)), holes) if np.isfinite(y[piece]).all()]
+    look: dict[str, Any] = {"colour": BLUE, "width": 0.7}
+    return [
+        series(plain("reweighted"), x[k], y[k], band=((y - errors)[k], (y + errors)[k]), listed=not i, **look)
+        for i, k in enumerate(pieces)
+    ]
 
 
 def data_series(family: FamilyView, quantity: str) -> list[Series]:
