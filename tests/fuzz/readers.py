@@ -27,7 +27,7 @@ from thermorbm.study.sources import parameter_values
 from thermorbm.study.steps import STEPS
 from thermorbm.study.toml import builtin_studies, load_study
 
-MOST_SECONDS = 10
+MOST_SECONDS, MOST_CPU_SECONDS = 60, 10  # the first for what waits, on a computer with other work
 LATTICE = Lattice((4, 4))
 EVERYTHING = """
 name = "everything"
@@ -143,10 +143,12 @@ def fuzz(name, n_inputs, seed=0):
     """Runs a target on so many inputs; any error that is not documented is raised with its input's number."""
     target = TARGETS[name]
     signal.signal(signal.SIGALRM, _too_long)
+    signal.signal(signal.SIGPROF, _too_long)
     with tempfile.TemporaryDirectory() as place, warnings.catch_warnings(), patch("thermorbm.storage._flush"):
         warnings.simplefilter("ignore")  # and no waiting for the disk
         for number in range(n_inputs):
             signal.alarm(MOST_SECONDS)
+            signal.setitimer(signal.ITIMER_PROF, MOST_CPU_SECONDS)
             try:
                 target(random.Random(f"{name} {seed} {number}"), Path(place))
             except (ThermorbmError, MemoryError):
@@ -155,10 +157,11 @@ def fuzz(name, n_inputs, seed=0):
                 raise AssertionError(f"input {number} of {name} with seed {seed}: {error!r}") from error
             finally:
                 signal.alarm(0)
+                signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _too_long(number, frame):
-    raise AssertionError(f"no answer after {MOST_SECONDS} s")
+    raise AssertionError(f"no answer after {MOST_SECONDS} s, or {MOST_CPU_SECONDS} s of work")
 
 
 def _import(content, draw, place):

@@ -63,8 +63,11 @@ def test_what_was_published_is_replaced_by_the_next_with_the_same_bytes(kept, fi
 def test_refusals(kept, finished_run, copied_run, tmp_path):
     with pytest.raises(FileError, match="has no report yet"):
         publish(copied_run, tmp_path / "new")
-    with pytest.raises(FileError, match="is a run directory with its machines"):
+    with pytest.raises(FileError, match="is the run directory itself"):
         publish(finished_run, finished_run)
+    (copied_run / "cache").mkdir()
+    with pytest.raises(FileError, match="is a run directory with its machines"):
+        publish(finished_run, copied_run)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "mine.txt").touch()
     with pytest.raises(FileError, match="is not empty and not a run directory"):
