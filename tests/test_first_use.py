@@ -171,6 +171,26 @@ def test_from_import_to_the_entropy_bracket_in_twelve_lines():
     ]
 
 
+def test_arrays_can_be_read_with_a_machine(data, result):
+    v = data.spins(0, 100)
+    found = tr.bracket_entropy(result.rbm, v).bracket
+    assert found.upper == tr.bracket_entropy(result.rbm, data[:100]).bracket.upper
+    assert (found.lower, found.upper.value > 0) == (None, True)  # an array does not say of which Hamiltonian
+    energies = tr.analyse(result.rbm, v).visible_energy
+    assert energies.value == pytest.approx(result.rbm.visible_energy(v).mean())
+
+
+def test_another_hamiltonian_is_not_read_as_the_square_ferromagnet():
+    """Its samples lie on a square grid, too, and come from the same kernel."""
+    H = tr.hamiltonian("triangular", (4, 4))
+    data = tr.sample(H, temperature=6.0, n_samples=200, seed=1)
+    assert data.provenance["method"] == "metropolis"
+    rbm = tr.train(data, n_hidden=2, epochs=1, seed=1).rbm
+    assert tr.bracket_entropy(rbm, data).bracket.lower is None
+    with pytest.raises(InputError, match="entropy"):
+        tr.correlations_learnt(rbm, data)
+
+
 def test_pictures_draw_what_they_are_given(data, result):
     axes = data.plot(n=3)
     image = np.ma.filled(axes.images[0].get_array(), np.nan)

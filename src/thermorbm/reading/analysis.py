@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from thermorbm import observables
-from thermorbm.dataset import Dataset
+from thermorbm.bars import shown_progress
+from thermorbm.dataset import Dataset, as_dataset
 from thermorbm.errors import InputError
 from thermorbm.model import LogPartition, Machine
 from thermorbm.model.random_units import seed_sequence
@@ -69,16 +70,18 @@ class Analysis:
 
 def analyse(
     machine: Machine,
-    data: Dataset,
+    data: Dataset | ArrayLike,
     max_samples: int | None = MOST_SAMPLES,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Analysis:
     """Reads L~, cross entropy and visible energy of random configurations, at most max_samples.
 
-    None takes all. They are chosen as studies choose them, so that the same machine, configurations and seed
-    give the same numbers. progress(stage, done, total) counts what is read.
+    None takes all. data: a Dataset, or an array of +-1. They are chosen as studies choose them, so that the
+    same machine, configurations and seed give the same numbers. progress(stage, done, total) counts what is
+    read.
     """
+    data = as_dataset("data", data)
     chosen = _chosen(machine, data, max_samples, seed)
     report = progress or (lambda stage, done, total: None)
     scored = scores(machine, chosen, len(chosen), seed)
@@ -119,22 +122,26 @@ class EntropyReport:
 
 def bracket_entropy(
     machine: Machine,
-    data: Dataset,
+    data: Dataset | ArrayLike,
     max_samples: int | None = MOST_SAMPLES,
     seed: int = 0,
     width: float | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> EntropyReport:
     """S~ <= S <= upper edge, from random configurations that training has not seen.
 
     The lower edge needs the Hamiltonian, which is known for data that thermorbm has sampled itself. width: of
     the sandwich around ln Z, nats; see `RBM.log_partition`. ln Z is exact for machines with a small layer.
+    data: a Dataset, or an array of +-1. progress: bars in terminals and notebooks unless False.
     """
+    data = as_dataset("data", data)
     chosen = _chosen(machine, data, max_samples, seed)
     partition_seed, bracket_seed = (int(s.generate_state(1)[0]) for s in seed_sequence(seed).spawn(2))
-    ln_z = log_partition(machine, partition_seed, width, progress)
-    is_ising = is_our_ising(data)
-    return EntropyReport(ln_z, edges(machine, chosen, ln_z, bracket_seed, is_ising, progress))
+    with shown_progress(progress if isinstance(progress, bool) else None) as bar:
+        listener = progress if callable(progress) else bar
+        ln_z = log_partition(machine, partition_seed, width, listener)
+        both = edges(machine, chosen, ln_z, bracket_seed, is_our_ising(data), listener)
+    return EntropyReport(ln_z, both)
 
 
 def _chosen(machine: Machine, data: Dataset, max_samples: int | None, seed: int) -> Dataset:
