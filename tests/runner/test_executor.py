@@ -16,7 +16,7 @@ from thermorbm.study.steps import STEPS, estimate_costs
 DATA = STEPS["sample"].task("data", {"shape": [2, 2], "temperature": 1.0, "samples": 2, "held_out": 2})
 FIRST = STEPS["measure"].task("first", {"n": 1}, [DATA])
 SECOND = STEPS["measure"].task("second", {"n": 2}, [DATA])
-END = STEPS["estimate"].task("end", {}, [FIRST])
+END = STEPS["estimate"].task("end", {"what": "indicators"}, [FIRST])
 TASKS = {task.id: task for task in (DATA, FIRST, SECOND, END)}
 DONE = {"event": "done", "seconds": 1.0, "notes": []}
 
