@@ -120,8 +120,10 @@ def test_reweighted_curves_end_where_temperatures_do_not_overlap(tmp_path):
     for name in ("energy_per_spin", "binder_cumulant"):
         arrays |= {f"reweighted.{name}": y, f"reweighted.{name}.errors": 0.1 * y}
     task = STEPS["estimate"].task("t", {}, [], {})
-    write_reduced(tmp_path / "t.h5", Reduced(task, {}, arrays))
-    thermodynamics = Thermodynamics({}, {}, file="t.h5", notes=("samples do not overlap",))
+    file = f"reduced/{task.id}.h5"
+    (tmp_path / file).parent.mkdir(parents=True)
+    write_reduced(tmp_path / file, Reduced(task, {}, arrays))
+    thermodynamics = Thermodynamics({}, {}, file=file, notes=("samples do not overlap",))
     family = a_view(tmp_path, thermodynamics=thermodynamics)
     first, second = reweighted_series(family, "energy_per_spin")
     assert (first.x.max(), second.x.min()) == pytest.approx((1.3, 1.7))
