@@ -196,6 +196,15 @@ def ask_for(workers, seconds):
         assert workers.n_idle == 0
 
 
+def test_a_cluster_here_is_for_this_computer_alone(client):
+    psutil = pytest.importorskip("psutil")
+    connections = psutil.Process().net_connections(kind="tcp")
+    listening = [item.laddr.ip for item in connections if item.status == psutil.CONN_LISTEN]
+    assert set(listening) <= {"127.0.0.1", "::1"}
+
+
+# It ends the loop that all clients of a process share, so that no other test may follow it there.
+@pytest.mark.slow
 def test_a_scheduler_that_dies_ends_the_run_with_one_line(scheduler, directory):
     address, worker = scheduler
     with ClusterWorkers(directory, open_cluster(address, 1), {}) as workers:
@@ -208,10 +217,3 @@ def test_tls_without_certificates_is_one_line():
     with pytest.raises(FileError, match="no Dask scheduler answers") as caught:
         open_cluster("tls://127.0.0.1:1", 1)
     assert "\n" not in str(caught.value)
-
-
-def test_a_cluster_here_is_for_this_computer_alone(client):
-    psutil = pytest.importorskip("psutil")
-    connections = psutil.Process().net_connections(kind="tcp")
-    listening = [item.laddr.ip for item in connections if item.status == psutil.CONN_LISTEN]
-    assert set(listening) <= {"127.0.0.1", "::1"}
