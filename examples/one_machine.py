@@ -26,7 +26,7 @@ def main(side=32, n_samples=2000, n_hidden=64, temperatures=TEMPERATURES, **chan
     everything = np.concatenate([data.spins() for data in datasets.values()])
     shuffled = np.random.default_rng(1).permutation(everything)
     data = tr.Dataset.from_spins(shuffled, lattice=lattice)
-    rbm = tr.train(data, n_hidden=n_hidden, seed=1, start="glorot", **changes).rbm
+    rbm = tr.train(data, n_hidden=n_hidden, seed=1, **{"start": "glorot", **changes}).rbm
 
     # Its energy of configurations fluctuates most at the transition, as the Hamiltonian does.
     print("   T   energy/N     exact   Var E_theta/N")
