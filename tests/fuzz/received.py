@@ -29,6 +29,10 @@ NAMES = [
     "plan.json", "../plan.json", "/tmp/evil", "reduced", "reduced/..", "reduced/x/../../../evil.h5", "lock",
     "reduced/x/a.h5", "reduced/x/a.h5/b.h5", "", ".", "x" * 300, "reduced/x/\u202e.h5", "reduced/x/\n.h5",
 ]  # fmt: skip
+STATE = {
+    "running": [{"name": "train/x", "seconds": 1.0, "fraction": 0.5}], "eta_seconds": 3.0, "workers": 2,
+    "last_error": "x",
+}  # fmt: skip
 TYPES = [
     tarfile.REGTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE,
     tarfile.GNUTYPE_SPARSE, tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, b"?",
@@ -93,8 +97,10 @@ def published(draw, place):
     path = _new(place)
     for name, content in _files().items():
         (path / name).write_bytes(content)
-    victim = path / draw.choice(sorted({*_files(), "tables", "reduced", "lock", "report.html", "plan.json"}))
-    _spoil(victim, draw, place)
+    if draw.random() < 0.5:
+        (path / "lock").write_text('{"pid": 1, "host": "elsewhere"}')  # so that its state is looked at
+    others = {"tables", "reduced", "lock", "report.html", "plan.json", "state.json"}
+    _spoil(path / draw.choice(sorted({*_files(), *others})), draw, place)
     try:
         existing_run(path)
         refresh_results(path)
@@ -130,8 +136,8 @@ def _spoil(victim, draw, place):
             os.mkfifo(victim)
         case 3:
             victim.mkdir()
-        case 4 if victim.suffix == ".json":
-            _write_json(victim, _hostile(json.loads(before), draw) if before != b"x" else [])
+        case 4 | 5 if victim.suffix == ".json":
+            _write_json(victim, _hostile(json.loads(before) if before != b"x" else STATE, draw))
         case _:
             victim.write_bytes(damaged(before, draw))
 
