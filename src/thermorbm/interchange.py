@@ -81,14 +81,15 @@ def from_rbms(path: str | Path, update: int | None = None) -> RBM:
     if not is_hdf5(path):
         raise FileError(path, "is not an HDF5 file", "rbms writes one when it trains")
     with foreign_arrays(path) as arrays:
-        found = _updates(arrays)
-        if not found:
+        updates = _updates(arrays)
+        if not updates:
             raise FileError(
                 path, "holds no machine of rbms", "a group update_N with a weight_matrix is wanted"
             )
-        chosen = max(found) if update is None else update
-        if chosen not in found:
-            raise FileError(path, f"holds no update {update}", f"it has {', '.join(map(str, sorted(found)))}")
+        chosen = max(updates) if update is None else update
+        if chosen not in updates:
+            listed = ", ".join(map(str, sorted(updates)))
+            raise FileError(path, f"holds no update {update}", f"it has {listed}")
         weights, a, d = (_read(path, arrays, chosen, name) for name in ("weight_matrix", *_BIASES))
     if weights is None or a is None or d is None or weights.ndim != 2 or (a.ndim, d.ndim) != (1, 1):
         raise FileError(path, "is of another kind of machine", "machines of binary units (BBRBM) can be read")

@@ -79,9 +79,9 @@ def plot_bracket(
     axes = _axes(ax)
     for name, label in (("lower", "pseudo-entropy, a lower bound"), ("upper", "upper bound of the machine")):
         edges = [getattr(getattr(each, "bracket", each), name) for each in brackets]
-        known = [(t, edge.value, edge.error) for t, edge in zip(T, edges, strict=True) if edge is not None]
-        if known:
-            axes.errorbar(*np.transpose(known), marker="o", capsize=2, label=label)
+        points = [(t, edge.value, edge.error) for t, edge in zip(T, edges, strict=True) if edge is not None]
+        if points:
+            axes.errorbar(*np.transpose(points), marker="o", capsize=2, label=label)
     if exact is not None:
         axes.plot(*exact, color="black", label="exact")
     axes.set(xlabel="temperature", ylabel="entropy per spin, nats")

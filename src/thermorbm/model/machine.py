@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from thermorbm.checks import whole_number
 from thermorbm.errors import FileError, unknown_name
 from thermorbm.model import energy, entropy_bound, gibbs, partition, pseudo_likelihood, tempering
 from thermorbm.model.layers import Layers
 from thermorbm.model.random_units import Seed, generator_state, seed_sequence
-from thermorbm.model.units import as_units, same_rows, whole_number
+from thermorbm.model.units import as_units, same_rows
 from thermorbm.shown import html_table
 from thermorbm.stats import Estimate
 from thermorbm.storage import read_hdf5, read_kind, write_hdf5
@@ -144,7 +145,7 @@ class Machine(Layers):
 
 def read_machine(path: str | Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Arrays and metadata of a machine's file; one of another kind of machine is refused with a remedy."""
-    found = read_kind(path)
-    if found != kind and found in KINDS:
-        raise FileError(path, f"is a {found} file, not a {kind} file", "read it with thermorbm.load_machine")
+    actual = read_kind(path)
+    if actual != kind and actual in KINDS:
+        raise FileError(path, f"is a {actual} file, not a {kind} file", "read it with thermorbm.load_machine")
     return read_hdf5(path, kind)

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thermorbm import observables as ob
+from thermorbm.checks import whole_number
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError, unknown_name
 from thermorbm.lattice import Lattice
 from thermorbm.model import Machine
 from thermorbm.model.random_units import seed_sequence
-from thermorbm.model.units import whole_number
 from thermorbm.reading.configurations import averages, thermal_averages
 from thermorbm.reading.values import Generated, Generation
 from thermorbm.stats import mean_estimate
