@@ -12,8 +12,11 @@ from thermorbm.cli import run
 from thermorbm.cli.report import refresh_results
 from thermorbm.errors import FileError
 from thermorbm.report import publish as module
+from thermorbm.report.page import make_page
 from thermorbm.report.publish import ARCHIVE, publish, unpack
 from thermorbm.report.run import read_run
+from thermorbm.report.section import judge_all
+from thermorbm.report.sections import SECTIONS, SUMMARY
 from thermorbm.runner.lock import locked, owner
 from thermorbm.runner.rundir import existing_run, open_run, read_plan
 
@@ -211,3 +214,22 @@ def test_the_report_leaves_out_results_of_other_tasks(copied_run):
     refresh_results(copied_run)
     results = read_run(copied_run).results
     assert sorted(results.tasks.missing) == sorted(f"measure/{file.stem}" for file in (first, second))
+
+
+def test_no_text_of_the_results_becomes_markup(copied_run, change_results):
+    """Every text that is not a name, at once: verdicts, versions, errors, units, kinds."""
+    payload = "</script><img src=x onerror=alert(1)>"
+
+    def spoiled(value):
+        if isinstance(value, dict):
+            return {key: item if key in ("name", "group") else spoiled(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [spoiled(item) for item in value]
+        return payload if isinstance(value, str) else value
+
+    change_results(copied_run, lambda content: content.update(spoiled(content)))
+    received_run = read_run(copied_run)
+    drawn = {figure: [] for section in (SUMMARY, *SECTIONS) for figure in section.figures}
+    page = make_page(received_run, drawn, judge_all(SECTIONS, received_run))
+    assert "<img src=x" not in page
+    assert "&lt;img src=x" in page

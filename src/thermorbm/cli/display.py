@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from thermorbm.cli.console import PLAIN_STEPS, say
+from thermorbm.cli.console import PLAIN_STEPS, say, visible
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -61,7 +61,7 @@ class LiveDisplay:
         self._live, self._began = live, time.monotonic()
 
     def note(self, text: str) -> None:
-        self._live.console.print(" ".join(text.split()), markup=False, highlight=False)
+        self._live.console.print(visible(" ".join(text.split())), markup=False, highlight=False)
 
     def update(self, snapshot: Snapshot) -> None:
         self._live.update(self._drawn(snapshot))
