@@ -24,11 +24,11 @@ EXACT_UNITS = 16  # a layer as small as this is summed over
 # over 2000 configurations of 32 x 32 has near T_c, sqrt(c_V / N / 2000) = 0.001 per spin. Symmetric machines
 # come closer to S than that.
 WIDTH_PER_SPIN, LEAST_WIDTH = {"rbm": 0.004, "symmetric-rbm": 0.0015}, 1.0  # nats
-# The larger of both limits the rungs.
-MOST_RUNGS, MOST_PER_SPIN = {"rbm": 512, "symmetric-rbm": 256}, {"rbm": 0.25, "symmetric-rbm": 0.5}
+# The larger of both limits the rungs. Dense machines of 64 x 64 spins need more than 1024 just above T_c.
+MOST_RUNGS, MOST_PER_SPIN = {"rbm": 512, "symmetric-rbm": 256}, {"rbm": 0.5, "symmetric-rbm": 0.5}
 # Near T_c a symmetric machine needs as many as its energy varies, times how slowly it forgets: about N^2.
 SPINS_PER_PASS = 1024
-BOUND_CHAINS, BOUND_RUNGS = 64, 256
+BOUND_CHAINS, BOUND_RUNGS, BOUND_PER_SPIN = 64, 256, {"rbm": 0.25, "symmetric-rbm": 0.5}
 
 Progress = Callable[[str, int, int], None]
 
@@ -65,7 +65,7 @@ def edges(
     progress: Progress | None = None,
 ) -> EntropyBracket:
     """Both edges per spin. is_ising: whether the configurations follow the Ising model, for the lower one."""
-    most_rungs = max(BOUND_RUNGS, int(MOST_PER_SPIN[machine.kind] * machine.n_visible))
+    most_rungs = max(BOUND_RUNGS, int(BOUND_PER_SPIN[machine.kind] * machine.n_visible))
     ln_z = replace(ln_z, betas=_thinned(ln_z.betas, most_rungs))
     return ob.entropy_bracket(machine, held_out, ln_z, seed, is_ising, BOUND_CHAINS, progress)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -78,15 +79,45 @@ def _entropy(
 
 
 def indicators(task: Task, results: Sequence[Reduced]) -> Product:
-    """What machines of one variant and size say at every value, averaged over seeds, and of T_c."""
+    """What machines of one variant and size say at every value, averaged over seeds, and of T_c.
+
+    Where machines have one seed each, others that differ in their seed alone may be among the results; their
+    scatter is then part of all errors.
+    """
+    own = task.labels.get("role")
+    averaged = curves(_readings(item for item in results if item.task.labels.get("role") == own))
+    again = _readings(item for item in results if item.task.labels.get("role") != own)
+    averaged = {name: widened(curve, again, name) for name, curve in averaged.items()}
+    critical, arrays = _critical(task, averaged)
+    return Product({"curves": as_plain(averaged), "critical": as_plain(critical)}, arrays)
+
+
+def _readings(results: Iterable[Reduced]) -> dict[float, list[Estimates]]:
+    """Quantities of single machines by value; the weights of one for all temperatures belong to none."""
     readings: dict[float, list[Estimates]] = {}
     for result in results:
         value = result.task.labels["value"]
-        if value is not None:  # the weights of a machine for all temperatures belong to none of them
+        if value is not None:
             readings.setdefault(value, []).append(_quantities(result))
-    averaged = curves(readings)
-    critical, arrays = _critical(task, averaged)
-    return Product({"curves": as_plain(averaged), "critical": as_plain(critical)}, arrays)
+    return readings
+
+
+def widened(curve: Curve, again: Mapping[float, Sequence[Estimates]], name: str) -> Curve:
+    """The curve with the scatter between trainings in its errors, as a share of its values.
+
+    again: quantities of machines from several seeds at a few values, between which the share is interpolated.
+    """
+    groups = {x: [row[name].value for row in rows if name in row] for x, rows in sorted(again.items())}
+    shares = {
+        x: float(np.std(group, ddof=1) / abs(np.mean(group)))
+        for x, group in groups.items()
+        if len(group) > 1 and np.mean(group)
+    }
+    if not shares:
+        return curve
+    share = np.interp(curve.x, list(shares), list(shares.values()))
+    errors = np.hypot(np.nan_to_num(curve.errors), share * np.abs(curve.values))
+    return replace(curve, errors=tuple(errors.tolist()))
 
 
 def _thermal(results: Sequence[Reduced], kind: str) -> dict[float, list[Estimates]]:

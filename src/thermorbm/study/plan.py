@@ -39,6 +39,10 @@ RECIPE_FIELDS = {
 OF_UNIONS = {"start": "glorot"}
 
 
+# Variants whose name begins so have several seeds at a few temperatures, for the errors of the others.
+SCATTER = "scatter"
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """tasks: by id, every task after its inputs. study: what it was made from."""
@@ -84,6 +88,8 @@ class FamilyPlanner:
         self._shape = None if family.shape is None else list(family.shape)
         self._values = tuple(sources) if family.data else family.temperatures
         self._datasets: dict[tuple[float, Sector], Task] = {}
+        # Readings of machines that differ in their seed alone, by `as_paper`: the scatter between trainings.
+        self._scatter: dict[bool, list[Task]] = {True: [], False: []}
 
     def tasks(self) -> Iterator[Task]:
         """Every task after its inputs."""
@@ -94,7 +100,7 @@ class FamilyPlanner:
         if self._has("entropy") or self._has("critical"):
             balanced = [task for task in measured if task.labels["sector"] == "symmetric"]
             yield self._estimate("thermodynamics", "", [*balanced, *energies], {})
-        for variant in self._family.variants:
+        for variant in sorted(self._family.variants, key=lambda item: not item.name.startswith(SCATTER)):
             yield from self._variant(variant)
 
     def _dataset_keys(self) -> list[tuple[float, Sector]]:
@@ -173,8 +179,12 @@ class FamilyPlanner:
                     yield place.trained
                     readings += _readings(place)
             yield from readings
-            if readings and self._has("critical"):
-                yield self._estimate("indicators", f"-{variant.name}-h{n_hidden}", readings, labels)
+            if labels["role"] == SCATTER:
+                self._scatter[variant.as_paper] += readings
+            elif readings and self._has("critical"):
+                again = self._scatter[variant.as_paper] if labels["role"] == "main" else []
+                inputs = [*readings, *again]
+                yield self._estimate("indicators", f"-{variant.name}-h{n_hidden}", inputs, labels)
 
     def _sizes(self, variant: Variant) -> list[tuple[int, int]]:
         """(n_hidden, n_filters) of each size; n_filters is 0 for dense machines."""
@@ -315,8 +325,9 @@ def _role(variant: Variant, recipe: Mapping[str, Any]) -> str:
         return "symmetric"
     if variant.union:
         return "union" if variant.proportions is None else "union-proportions"
-    if variant.name.startswith("main"):
-        return "main"
+    for role in ("main", SCATTER):
+        if variant.name.startswith(role):
+            return role
     if variant.sector != "symmetric":
         return "unbalanced"
     if recipe["zero_bias"]:

@@ -70,7 +70,8 @@ class Variant:
     or the fraction with m > 0. union: one machine for all temperatures together, `proportions` says how many
     configurations each contributes, relative to the largest. samples: training configurations per
     temperature, None for all. as_paper: trained as the paper's machines were; the report judges the paper's
-    claims on them beside those of the others.
+    claims on them beside those of the others. parts: what is read from them, None for all that the family
+    asks for.
     """
 
     name: str = "main"
@@ -88,9 +89,12 @@ class Variant:
     proportions: tuple[float, ...] | None = None
     samples: int | None = None
     as_paper: bool = False
+    parts: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
+        for part in self.parts or ():
+            check_member("parts", part, PARTS)
         check_counts("hidden", self.hidden)
         check_counts("filters", self.filters)
         check_count("kernel", self.kernel)

@@ -214,6 +214,7 @@ def _variant(table: Table, main: Variant) -> Variant:
         "proportions": table.optional_numbers("proportions"),
         "samples": table.optional_whole("samples"),
         "as_paper": table.flag("as_paper"),
+        "parts": table.texts("parts") or None,
     }
     table.finish()
     if not training["hidden"] and not filters:

@@ -53,8 +53,8 @@ class MachinePlace:
     made: dict[str, list[Task]] = field(default_factory=dict)
 
     def has(self, part: str) -> bool:
-        """Whether the study asks for that part."""
-        return part in self.family.parts
+        """Whether the study asks for that part, of the family and of this variant."""
+        return part in self.family.parts and part in (self.variant.parts or self.family.parts)
 
     def derived_seed(self, what: str, value: float | None = None) -> int:
         return derived_seed(self.seed, what, self.trained.name, *(() if value is None else (repr(value),)))
