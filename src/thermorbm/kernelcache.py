@@ -40,6 +40,8 @@ def _private_directory() -> Path:
 
     What Numba finds there it runs, so nobody else may write to it.
     """
+    if not hasattr(os, "getuid"):  # Windows gives each user a temporary directory
+        return Path(tempfile.mkdtemp(prefix="thermorbm-kernels-"))
     place = Path(tempfile.gettempdir()) / f"thermorbm-kernels-{os.getuid()}"
     try:
         place.mkdir(mode=0o700, exist_ok=True)
