@@ -32,6 +32,7 @@ ORDER = (
     "init",
     "status",
     "report",
+    "critical",
     "publish",
     "sample",
     "import",

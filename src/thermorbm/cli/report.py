@@ -71,6 +71,14 @@ def make_report(directory: Path, workers: int | None) -> Path:
     return build(directory, wanted_workers(workers))
 
 
+def report_is_current(directory: Path) -> bool:
+    """Whether the page was drawn after the last change of the results, and its figures are there."""
+    page, results = directory / "report.html", directory / "results.json"
+    if not page.exists() or not (directory / "figures").is_dir():
+        return False
+    return page.stat().st_mtime_ns >= results.stat().st_mtime_ns
+
+
 def refresh_results(directory: Path) -> None:
     """Collects what is done into results.json; a directory with nothing but results.json stays as it is."""
     from thermorbm.report.publish import unpack
