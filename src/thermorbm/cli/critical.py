@@ -29,7 +29,7 @@ def critical(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Show the critical temperature that every indicator of a study gives.
+    """Show the critical temperature by every indicator of a study.
 
     Targets are peaks on the same finite lattice: of the heat capacity, or of the susceptibility of |m|. An
     interval is one of 95 %, where a peak lies between the temperatures of the study.

@@ -44,13 +44,24 @@ Exit codes:
 """
 
 
+def _names(incomplete: str) -> list[str]:
+    """Built-in studies and TOML files that begin so, for the completion of the shell."""
+    from thermorbm.study.toml import builtin_studies
+
+    files = [path.name for path in Path().glob("*.toml")]
+    return [name for name in (*builtin_studies(), *sorted(files)) if name.startswith(incomplete)]
+
+
 class Terminated(KeyboardInterrupt):
     """A request of the system to end, as when a batch job's time is over."""
 
 
 @app.command(epilog=RUN_EPILOG)
 def run(
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="A built-in study, or a TOML file.")],
+    study: Annotated[
+        str,
+        typer.Argument(metavar="STUDY", help="A built-in study, or a TOML file.", autocompletion=_names),
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Run directory; runs/NAME by default.")
     ] = None,
