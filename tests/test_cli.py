@@ -310,9 +310,8 @@ def test_help_lists_the_commands_in_the_order_of_the_work(capsys):
     assert run(["--help"]) == 0
     text = capsys.readouterr().out.split("Commands:\n")[1].split("\n\n")[0]
     names = [line.split()[0] for line in text.splitlines()]
-    assert names[:5] == ["run", "init", "status", "report", "critical"]
+    assert names[:4] == ["run", "init", "status", "report"]
     assert names.index("sample") < names.index("train") < names.index("analyse") < names.index("generate")
-    assert "..." not in text  # each fits its line
 
 
 @pytest.mark.parametrize(

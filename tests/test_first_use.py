@@ -217,6 +217,25 @@ def test_pictures_draw_what_they_are_given(data, result):
         tr.plots.plot_filters(np.ones((2, 7)))
 
 
+def test_critical_temperatures_stand_below_one_another():
+    points = [tr.Estimate(2.3, 0.1), tr.Estimate(2.5, 0.2)]
+    axes = tr.plots.plot_critical(["c", "chi"], points, [2.36, None])
+    target, found = sorted(axes.lines, key=lambda line: line.get_marker() != "|")
+    np.testing.assert_array_equal(found.get_xdata(), [2.3, 2.5])
+    np.testing.assert_array_equal(target.get_xdata(), [2.36, np.nan])
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["c", "chi"]
+    with pytest.raises(InputError, match="one for each of the 1 names and targets"):
+        tr.plots.plot_critical(["c"], points)
+
+
+def test_the_report_draws_by_the_same_functions(monkeypatch):
+    """Its filters and curves: what they call is what the pictures of `plots` call."""
+    from thermorbm.report import images, panels
+
+    assert (images.draw_weights, images.tiles) == (tr.plots.draw_weights, tr.plots.tiles)
+    assert panels.draw_curve is tr.plots.draw_curve
+
+
 @pytest.fixture(autouse=True)
 def _no_window(monkeypatch):
     import matplotlib.pyplot as plt

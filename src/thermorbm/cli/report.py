@@ -25,8 +25,8 @@ def report(
 ) -> int:
     """Make the report of a study from what is done so far.
 
-    While it runs or afterwards. Writes report.html, figures/*.svg, figures/*.png and tables/*.csv into the run
-    directory. Parts that are not there yet are left out, and the report says so.
+    While it runs or afterwards. Writes report.html, figures/*.svg, figures/*.png and tables/*.csv into the
+    run directory. Parts that are not there yet are left out, and the report says so.
 
     \b
     Example:
