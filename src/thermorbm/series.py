@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from thermorbm.checks import check_count
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
 from thermorbm.estimators.critical import CriticalPoint
@@ -55,6 +57,31 @@ class Series(Sequence[Dataset | Measurements]):
             sides = spins.shape[1:] if hamiltonian is None and spins.ndim > 2 else None
             members.append(Dataset.from_spins(spins, sides, float(temperature), hamiltonian=hamiltonian))
         return cls(members)
+
+    @classmethod
+    def from_peapods(
+        cls, model: Any, n_samples: int, n_sweeps: int = 10, hamiltonian: Hamiltonian | None = None
+    ) -> Series:
+        """Configurations of a `peapods.Ising`, which keeps its present ones alone: it is run on for more.
+
+        n_samples: at each temperature, rounded up to a multiple of its replicas, n_sweeps of Metropolis
+        apart; bring it to equilibrium first, by its own `sample`, but not by tempering: it does not tell
+        which configuration has come to which temperature. hamiltonian: of which they are configurations;
+        needed unless that is the ferromagnet of a hypercubic lattice.
+        """
+        check_count("n_samples", n_samples)
+        is_plain = bool((model.couplings == 1).all()) and model.n_neighbors == len(model.lattice_shape)
+        if hamiltonian is None and not (is_plain and model.n_disorder == 1):
+            remedy = "give it as hamiltonian=tr.hamiltonian(...)"
+            raise InputError("hamiltonian", None, "that of these couplings", remedy)
+        layout = (model.n_replicas, model.n_temps, *model.lattice_shape)
+        spins = []
+        for _ in range(-(-n_samples // model.n_replicas)):
+            model.sample(n_sweeps)
+            spins.append(model._sim.get_spins().reshape(layout))
+        arrays = np.concatenate(spins).swapaxes(0, 1)
+        flat = arrays if hamiltonian is None else arrays.reshape(*arrays.shape[:2], -1)
+        return cls.from_arrays(dict(zip(model.temperatures.tolist(), flat, strict=True)), hamiltonian)
 
     def __len__(self) -> int:
         return len(self._members)

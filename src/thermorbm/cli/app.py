@@ -32,6 +32,7 @@ ORDER = (
     "init",
     "status",
     "report",
+    "critical",
     "publish",
     "sample",
     "import",
@@ -52,7 +53,6 @@ class InOrder(TyperGroup):
 
 app = typer.Typer(
     cls=InOrder,
-    add_completion=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

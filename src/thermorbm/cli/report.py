@@ -23,10 +23,10 @@ def report(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.")],
     workers: WorkersOption = None,
 ) -> int:
-    """Make the report of a study from what is done so far, while it runs or afterwards.
+    """Make the report of a study from what is done so far.
 
-    Writes report.html, figures/*.svg, figures/*.png and tables/*.csv into the run directory. Parts that are
-    not there yet are left out, and the report says so.
+    While it runs or afterwards. Writes report.html, figures/*.svg, figures/*.png and tables/*.csv into the
+    run directory. Parts that are not there yet are left out, and the report says so.
 
     \b
     Example:
@@ -44,9 +44,10 @@ def publish(
         Path, typer.Argument(metavar="TARGET", help="Where to; what was published there before is replaced.")
     ],
 ) -> int:
-    """Copy what is worth keeping of a study: results, tables, figures and reduced results.
+    """Copy what is worth keeping of a study.
 
-    Machines and configurations stay behind. `thermorbm report` makes the report again in a copy of TARGET.
+    That is results, tables, figures and reduced results. Machines and configurations stay behind. `thermorbm
+    report` makes the report again in a copy of TARGET.
 
     \b
     Example:
@@ -69,6 +70,14 @@ def make_report(directory: Path, workers: int | None) -> Path:
 
     say("drawing the report")
     return build(directory, wanted_workers(workers))
+
+
+def report_is_current(directory: Path) -> bool:
+    """Whether the page was drawn after the last change of the results, and its figures are there."""
+    page, results = directory / "report.html", directory / "results.json"
+    if not page.exists() or not (directory / "figures").is_dir():
+        return False
+    return page.stat().st_mtime_ns >= results.stat().st_mtime_ns
 
 
 def refresh_results(directory: Path) -> None:

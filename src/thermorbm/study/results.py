@@ -11,6 +11,7 @@ certificates, verdicts, ln Z) keep what this file does not name in `other`. A pa
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -40,7 +41,7 @@ from thermorbm.reading.values import (
 )
 from thermorbm.records import BadRecord, NotDone, as_plain, from_plain, other_values
 from thermorbm.stats import Estimate
-from thermorbm.storage import read_json, write_json
+from thermorbm.storage import finite, read_json, write_json
 from thermorbm.study.spec import Control, Sector
 
 # 1: without roles of machines. Files of format 1 are still read.
@@ -514,7 +515,12 @@ class Results:
 
 
 def write_results(path: Path, results: Results) -> None:
-    write_json(path, as_plain(results), indent=1)
+    """Writes them as JSON; a file that holds them already keeps its date, which tells when they changed."""
+    content = finite(as_plain(results))
+    with contextlib.suppress(FileError):
+        if read_json(path) == content:
+            return
+    write_json(path, content, indent=1)
 
 
 def read_results(path: Path) -> Results:
