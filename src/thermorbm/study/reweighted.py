@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
 from thermorbm.estimators import CriticalPoint, GroundStates, Measurements, Reweighting, reweighted_peak
+from thermorbm.hamiltonians import as_hamiltonian
 from thermorbm.lattice import Lattice
 from thermorbm.observables import configuration_series
 from thermorbm.runner.store import Reduced
+from thermorbm.series import RANDOM_SAMPLES, random_spins
 from thermorbm.stats import Estimates
 from thermorbm.study.results import Curve
 
@@ -35,7 +37,6 @@ NAMES = {
     "free_energy": "free_energy_per_spin",
 }
 PEAKS = ("heat_capacity", "susceptibility", "entropy")
-RANDOM_SAMPLES = 4096  # configurations of random spins, which stand for infinite temperature
 
 
 def sample_arrays(data: Dataset) -> Arrays:
@@ -60,8 +61,9 @@ def reweighting_of(
     if not series:
         return None, ()
     ground = GroundStates(float(-lattice.n_bonds), 2)
+    hot = random_spins(as_hamiltonian(lattice), RANDOM_SAMPLES, np.random.default_rng(seed))
     try:
-        solved = Reweighting([*series, _random_spins(lattice, seed)], lattice.n_sites, ground, seed=seed)
+        solved = Reweighting([*series, hot], lattice.n_sites, ground, seed=seed)
         low, high = float(solved.temperatures[0]), float(solved.temperatures[-1])
         return solved, solved.curves(np.linspace(low, high, 2)).notes + _gap_notes(solved)
     except InputError as error:
@@ -92,11 +94,6 @@ def _measurements(results: Sequence[Reduced], n_sites: int) -> list[Measurements
         )
         for temperature, rows in sorted(parts.items())
     ]
-
-
-def _random_spins(lattice: Lattice, seed: int) -> Measurements:
-    spins = np.random.default_rng(seed).choice(np.array([-1, 1], np.int8), (RANDOM_SAMPLES, lattice.n_sites))
-    return Measurements(np.inf, lattice.energy(spins), spins.mean(axis=1, dtype=np.float64))
 
 
 def fine_curves(solved: Reweighting, temperatures: NDArray[np.float64]) -> Arrays:
