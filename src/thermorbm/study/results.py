@@ -41,6 +41,7 @@ from thermorbm.reading.values import (
 from thermorbm.records import BadRecord, NotDone, as_plain, from_plain, other_values
 from thermorbm.stats import Estimate
 from thermorbm.storage import read_json, write_json
+from thermorbm.study.scaled import Scaling
 from thermorbm.study.spec import Control, Sector
 
 # 1: without roles of machines. Files of format 1 are still read.
@@ -486,6 +487,7 @@ class Results:
     tasks: TaskCounts
     timings: Timings
     format: int = FORMAT
+    scalings: tuple[Scaling, ...] = ()
 
     @property
     def diverged(self) -> list[str]:
@@ -535,7 +537,7 @@ def read_results(path: Path) -> Results:
 def _check_names(results: Results) -> None:
     """InputError unless all names could be those of a study: they become names of files."""
     check_name("study", results.study.name)
-    for item in results.extrapolations:
+    for item in (*results.extrapolations, *results.scalings):
         check_name("name", item.name)
     for family in results.families:
         check_name("name", family.name)

@@ -57,7 +57,7 @@ def reweighting_of(
     results: Sequence[Reduced], lattice: Lattice, seed: int
 ) -> tuple[Reweighting | None, tuple[str, ...]]:
     """The density of states from the samples of all results, or None, and what is to be said of it."""
-    series = _measurements(results, lattice.n_sites)
+    series = measurements_of(results, lattice.n_sites)
     if not series:
         return None, ()
     ground = GroundStates(float(-lattice.n_bonds), 2)
@@ -80,7 +80,7 @@ def _gap_notes(solved: Reweighting) -> tuple[str, ...]:
     )
 
 
-def _measurements(results: Sequence[Reduced], n_sites: int) -> list[Measurements]:
+def measurements_of(results: Sequence[Reduced], n_sites: int) -> list[Measurements]:
     """Samples by temperature; those of the data and of the grid at one temperature are joined."""
     parts: dict[float, list[Arrays]] = {}
     for result in results:
