@@ -32,6 +32,7 @@ _POINTS = 9  # temperatures per lattice in a fit
 _SCAN = 401
 _FEWEST_SIDES = 3
 _REACH = 0.1  # of U4 around its value at the crossing, within which points are fitted
+_ROUNDING = 1e-12  # of U4: curves that differ by less do not cross, they are the same
 _STRETCH = 0.5  # width of the prior of d: corrections of x are smaller than x
 
 
@@ -178,8 +179,8 @@ def _rows(reweighting: Reweighting, grid: Array) -> dict[str, Array]:
 
 def _first_crossing(grid: Array, a: Array, b: Array) -> tuple[float, float]:
     """Temperature and value where a - b changes its sign, nearest to where both are steepest."""
-    difference = a - b
-    places = np.flatnonzero(difference[:-1] * difference[1:] <= 0)
+    difference = np.where(np.abs(a - b) > _ROUNDING, a - b, 0.0)
+    places = np.flatnonzero(np.sign(difference[:-1]) != np.sign(difference[1:]))
     if not len(places):
         return np.nan, np.nan
     slope = np.abs(np.diff(difference))
