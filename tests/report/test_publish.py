@@ -40,6 +40,20 @@ def test_pictures_are_the_same_in_fewer_bytes(kept, finished_run):
     assert small.stat().st_size < 0.6 * before.stat().st_size
 
 
+def test_numbers_of_single_configurations_stay_behind(kept, finished_run, tmp_path):
+    place = tmp_path / "unpacked"
+    shutil.copytree(kept[0], place)
+    unpack(place)
+    files = sorted((place / "reduced" / "measure").glob("*.h5"))
+    assert files
+    for file in files:
+        before = read_reduced(finished_run / file.relative_to(place)).arrays
+        assert "samples.energy" in before
+        assert not any(name.startswith("samples.") for name in read_reduced(file).arrays)
+    shown = [file for file in files if read_reduced(file).arrays]
+    assert shown  # histograms and correlations, which figures need
+
+
 def test_report_and_tables_come_back(kept, finished_run, tmp_path, quick_figures):
     place = tmp_path / "clone"
     shutil.copytree(kept[0], place)

@@ -29,6 +29,7 @@ from thermorbm.study.results import (
     Weights,
 )
 from thermorbm.study.reweighted import entropies, fine_curves, reweighted_peaks, reweighting_of
+from thermorbm.study.reweighted_unions import union_peaks
 
 Arrays = dict[str, NDArray[Any]]
 Estimates = Mapping[str, Estimate]
@@ -85,8 +86,16 @@ def indicators(task: Task, results: Sequence[Reduced]) -> Product:
         if value is not None:  # the weights of a machine for all temperatures belong to none of them
             readings.setdefault(value, []).append(_quantities(result))
     averaged = curves(readings)
-    critical, arrays = _critical(task, averaged)
+    critical, arrays = _critical(task, averaged, _union_peaks(task, results))
     return Product({"curves": as_plain(averaged), "critical": as_plain(critical)}, arrays)
+
+
+def _union_peaks(task: Task, results: Sequence[Reduced]) -> dict[str, CriticalPoint]:
+    """Peaks of machines for all temperatures by reweighting, where the Hamiltonian is known."""
+    p = task.parameters
+    if not p["union"] or p["hamiltonian"] != "ising" or p["shape"] is None or not p["is_temperature"]:
+        return {}
+    return union_peaks(results, Lattice(p["shape"]).n_sites, p["seed"] % 2**32)
 
 
 def _thermal(results: Sequence[Reduced], kind: str) -> dict[float, list[Estimates]]:

@@ -47,6 +47,7 @@ from thermorbm.study.spec import Control, Sector
 # 1: without roles of machines. Files of format 1 are still read.
 FORMAT = 2
 GROUP = {"stored": "group"}  # what files call the name of a variant
+SAMPLES = "samples."  # begins the names of arrays with a number for every configuration
 NOT_READ = NotDone("it is not in the results")
 
 

@@ -21,11 +21,11 @@ from thermorbm.observables import configuration_series
 from thermorbm.runner.store import Reduced
 from thermorbm.series import RANDOM_SAMPLES, random_spins
 from thermorbm.stats import Estimates
-from thermorbm.study.results import Curve
+from thermorbm.study.results import SAMPLES, Curve
 
 Arrays = dict[str, NDArray[Any]]
 
-ENERGY, MAGNETIZATION = "samples.energy", "samples.magnetization"
+ENERGY, MAGNETIZATION = SAMPLES + "energy", SAMPLES + "magnetization"
 # The quantity of the registry, or the name in files, of each reweighted curve.
 NAMES = {
     "energy": "energy_per_spin",
