@@ -58,15 +58,11 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class CurveDraws:
-    """Random curves. temperatures: (m,), the points' among them; values and slopes dX/dT: (n_draws, m).
-
-    of_logarithm: the share of curves that are smooth in ln X.
-    """
+    """Random curves. temperatures: (m,), the points' among them; values and slopes dX/dT: (n_draws, m)."""
 
     temperatures: Array
     values: Array
     slopes: Array
-    of_logarithm: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +119,7 @@ def draw_positive_curves(points: Points, smoothness: int, n_draws: int = 400, se
         values = np.exp(np.minimum(logs.values, np.log(points.values).max() + _FARTHEST))
         parts.append(CurveDraws(logs.temperatures, values, values * logs.slopes))
     values, slopes = (np.vstack([getattr(part, name) for part in parts]) for name in ("values", "slopes"))
-    return CurveDraws(parts[0].temperatures, values, slopes, 1 - n_plain / n_draws)
+    return CurveDraws(parts[0].temperatures, values, slopes)
 
 
 class _Posterior:
