@@ -44,9 +44,10 @@ _HIDDEN = {
     "slope": ((0.12, 0.27), (0.12, 0.20), (0.0, 0.0)),
 }
 _SHARE = {"value": 0.8, "slope": 0.75}  # maxima of random curves scatter more widely than they are off
+_MOST_HIDDEN = 1.5  # spacings: peaks far narrower than these are told by no curve
 _ASYMMETRY = 0.1  # of T: the width over which the sides of a peak come to differ
 _USELESS = 0.5  # of the grid's range: an interval (95 %) that is wider determines nothing
-_SECOND_PEAK = 0.2  # of the curve's range, by which a second peak stands above the dip between both
+_SECOND_PEAK = 0.1  # of the curve's range, by which a second peak stands above the dip between both
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +126,8 @@ def _locate(points: Points, draws: CurveDraws, indicator: Array, kind: str) -> C
     n_upper = _points_in_upper_half(points, draws, indicator)
     hidden = _HIDDEN[kind][int(np.clip(n_upper, 1, 3)) - 1]
     here = float(np.median(tops))
-    scale = _spacing_at(points.temperatures, here) ** 2 / (_ASYMMETRY * abs(here))
+    spacing = _spacing_at(points.temperatures, here)
+    scale = spacing**2 / max(_ASYMMETRY * abs(here), spacing / _MOST_HIDDEN)
     low, middle, high = _widened(np.quantile(tops, ONE_SIGMA), hidden[0] * scale)
     lowest, _, highest = _widened(np.quantile(tops, TWO_SIGMA), hidden[1] * scale)
     at_edge = bool(ends.mean() > _EDGE_SHARE)
@@ -168,7 +170,7 @@ def describe(at_edge: bool, useless: bool, others: Array) -> str:
 
 def other_peaks(curve: FittedCurve) -> Array:
     """Temperatures of peaks beside the largest that are no noise: they rise from the dip between both by a
-    fifth of the curve's range, and by more than two errors.
+    tenth of the curve's range, and by more than two errors.
     """
     least = _SECOND_PEAK * float(np.ptp(curve.values))
     places, found = find_peaks(curve.values, prominence=least)

@@ -48,8 +48,11 @@ class Points:
                 raise InputError(name, given, "finite numbers in one dimension")
             object.__setattr__(self, name, array)
         lengths = (len(self.temperatures), len(self.values), len(self.errors))
-        if len(set(lengths)) > 1 or lengths[0] < FEWEST_POINTS:
-            raise InputError("lengths of the curve's arrays", lengths, f"equal and at least {FEWEST_POINTS}")
+        if len(set(lengths)) > 1:
+            raise InputError("lengths of the curve's arrays", lengths, "equal")
+        if lengths[0] < FEWEST_POINTS:
+            wanted = f"at least {FEWEST_POINTS}, for a curve through points"
+            raise InputError("number of temperatures", lengths[0], wanted, "sample more around T_c")
         if not np.all(np.diff(self.temperatures) > 0):
             raise InputError("temperatures", temperatures, "ascending, none twice")
         if np.any(self.errors < 0):

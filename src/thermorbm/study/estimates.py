@@ -35,6 +35,10 @@ Arrays = dict[str, NDArray[Any]]
 Estimates = Mapping[str, Estimate]
 
 FINE_POINTS = 400
+NO_ENERGIES = (
+    "the samples were not reweighted: their energies are not known; give the shape of the lattice and the "
+    "hamiltonian, and peaks are sought in smooth curves until then"
+)
 # The record that a kind of task leaves, from which the registry of quantities reads.
 RECORDS = {"weights": Weights, "observe": Observation, "bracket": Observation, "interactions": Interactions}
 
@@ -64,8 +68,10 @@ def thermodynamics(task: Task, results: Sequence[Reduced]) -> Product:
 def _reweighting(task: Task, results: Sequence[Reduced]) -> tuple[Reweighting | None, tuple[str, ...]]:
     """From the energies of all samples of the family, where its Hamiltonian is known."""
     p = task.parameters
-    if p["hamiltonian"] != "ising" or p["shape"] is None or not p["is_temperature"]:
+    if not p["is_temperature"]:
         return None, ()
+    if p["hamiltonian"] != "ising" or p["shape"] is None:
+        return None, (NO_ENERGIES,)
     return reweighting_of(results, Lattice(p["shape"]), p["seed"] % 2**32)
 
 
