@@ -37,13 +37,13 @@ Array = NDArray[np.float64]
 _EDGE_SHARE = 0.16  # of the maxima at an end of the grid, beyond which there is no peak to speak of
 _OF_PEAKS, _OF_SLOPES = 3, 4  # order of the derivative that is white noise: a slope has one less
 _LONE = 3.0  # times the noise by which a lone point is above its neighbours
-# What smooth curves miss, h by the number of points in the upper half, 1, 2 or more: added in quadrature to half
+# By the number of points in the upper half, 1, 2, 3 or more: the share of the spread of the random curves' maxima
+# that counts (few points leave them too free), and what all smooth curves miss, h, added in quadrature to half
 # of the 68 % and of the 95 %.
-_HIDDEN = {
-    "value": ((0.075, 0.19), (0.04, 0.18), (0.04, 0.18)),
-    "slope": ((0.12, 0.27), (0.12, 0.20), (0.0, 0.0)),
+_WIDTHS = {
+    "value": ((0.8, 0.075, 0.19), (0.8, 0.04, 0.18), (0.8, 0.04, 0.1), (1.1, 0.0, 0.0)),
+    "slope": ((0.75, 0.12, 0.27), (0.75, 0.12, 0.2), (0.75, 0.0, 0.0), (0.75, 0.0, 0.0)),
 }
-_SHARE = {"value": 0.8, "slope": 0.75}  # maxima of random curves scatter more widely than they are off
 _MOST_HIDDEN = 1.5  # spacings: peaks far narrower than these are told by no curve
 _ASYMMETRY = 0.1  # of T: the width over which the sides of a peak come to differ
 _USELESS = 0.5  # of the grid's range: an interval (95 %) that is wider determines nothing
@@ -122,10 +122,9 @@ def heat_peak(
 def _locate(points: Points, draws: CurveDraws, indicator: Array, kind: str) -> CriticalPoint:
     tops = maxima(draws.temperatures, indicator)
     ends = (tops == draws.temperatures[0]) | (tops == draws.temperatures[-1])
-    tops = np.median(tops) + _SHARE[kind] * (tops - np.median(tops))
-    n_upper = _points_in_upper_half(points, draws, indicator)
-    hidden = _HIDDEN[kind][int(np.clip(n_upper, 1, 3)) - 1]
-    here = float(np.median(tops))
+    n_upper, here = _points_in_upper_half(points, draws, indicator), float(np.median(tops))
+    share, *hidden = _WIDTHS[kind][int(np.clip(n_upper, 1, 4)) - 1]
+    tops = here + share * (tops - here)
     spacing = _spacing_at(points.temperatures, here)
     scale = spacing**2 / max(_ASYMMETRY * abs(here), spacing / _MOST_HIDDEN)
     low, middle, high = _widened(np.quantile(tops, ONE_SIGMA), hidden[0] * scale)
