@@ -33,7 +33,7 @@ from thermorbm.observables.interactions import (
     pair_estimates,
     temperature_estimate,
 )
-from thermorbm.observables.likelihood import cross_entropy, pseudo_entropies, pseudo_likelihood
+from thermorbm.observables.likelihood import cross_entropy, pseudo_entropies, pseudo_likelihood, pseudo_likelihoods
 from thermorbm.observables.mere_order import mere_order
 from thermorbm.observables.quality import Comparison, Quality, quality
 from thermorbm.observables.visible_energy import VisibleEnergies, visible_energies
@@ -84,6 +84,7 @@ __all__ = [
     "permutation_difference",
     "pseudo_entropies",
     "pseudo_likelihood",
+    "pseudo_likelihoods",
     "quality",
     "stepwise_probability",
     "temperature_estimate",

@@ -39,9 +39,7 @@ def configuration_series(data: Dataset) -> ConfigurationSeries:
     """Energy and magnetisation of every configuration, in the dataset's order."""
     n_up = np.bitwise_count(data.packed).sum(axis=1, dtype=np.int64)
     magnetization = (2 * n_up - data.n_sites) / data.n_sites
-    energy = None
-    if data.lattice is not None:
-        energy = np.concatenate([data.lattice.energy(block) for block in data.blocks()])
+    energy = None if data.lattice is None else data.lattice.energy_of_packed(data.packed)
     return ConfigurationSeries(energy, magnetization, data.n_sites)
 
 

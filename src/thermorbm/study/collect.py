@@ -40,6 +40,7 @@ TABLES = (
     "observations",
     "critical_temperatures",
     "extrapolations",
+    "scalings",
 )
 PLACE = ("group", "role", "as_paper", "union", "sector", "n_hidden", "seed_index")
 
@@ -81,6 +82,7 @@ def _join(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) -> R
         "versions": _versions(results.values(), directory),
         "families": families,
         "extrapolations": rows.extrapolations,
+        "scalings": rows.scalings,
         "tasks": _tasks(tasks, results, directory),
         "timings": _timings(results),
     }
@@ -213,6 +215,7 @@ def _tables(results: Results) -> dict[str, list[Values]]:
     tables: dict[str, list[Values]] = {name: [] for name in TABLES}
     for item in results.extrapolations:
         tables["extrapolations"] += [{"extrapolation": item.name, **as_plain(row)} for row in item.rows]
+    tables["scalings"] = [as_plain(item) for item in results.scalings]
     for family in results.families:
         name = {"family": family.name}
         for table in ("data", "energies", "machines"):

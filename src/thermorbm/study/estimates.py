@@ -30,11 +30,16 @@ from thermorbm.study.results import (
     Weights,
 )
 from thermorbm.study.reweighted import entropies, fine_curves, reweighted_peaks, reweighting_of
+from thermorbm.study.reweighted_unions import union_peaks
 
 Arrays = dict[str, NDArray[Any]]
 Estimates = Mapping[str, Estimate]
 
 FINE_POINTS = 400
+NO_ENERGIES = (
+    "the samples were not reweighted: their energies are not known; give the shape of the lattice and the "
+    "hamiltonian, and peaks are sought in smooth curves until then"
+)
 # The record that a kind of task leaves, from which the registry of quantities reads.
 RECORDS = {"weights": Weights, "observe": Observation, "bracket": Observation, "interactions": Interactions}
 
@@ -64,8 +69,10 @@ def thermodynamics(task: Task, results: Sequence[Reduced]) -> Product:
 def _reweighting(task: Task, results: Sequence[Reduced]) -> tuple[Reweighting | None, tuple[str, ...]]:
     """From the energies of all samples of the family, where its Hamiltonian is known."""
     p = task.parameters
-    if p["hamiltonian"] != "ising" or p["shape"] is None or not p["is_temperature"]:
+    if not p["is_temperature"]:
         return None, ()
+    if p["hamiltonian"] != "ising" or p["shape"] is None:
+        return None, (NO_ENERGIES,)
     return reweighting_of(results, Lattice(p["shape"]), p["seed"] % 2**32)
 
 
@@ -88,7 +95,7 @@ def indicators(task: Task, results: Sequence[Reduced]) -> Product:
     averaged = curves(_readings(item for item in results if item.task.labels.get("role") == own))
     again = _readings(item for item in results if item.task.labels.get("role") != own)
     averaged = {name: widened(curve, again, name) for name, curve in averaged.items()}
-    critical, arrays = _critical(task, averaged)
+    critical, arrays = _critical(task, averaged, _union_peaks(task, results))
     return Product({"curves": as_plain(averaged), "critical": as_plain(critical)}, arrays)
 
 
@@ -118,6 +125,14 @@ def widened(curve: Curve, again: Mapping[float, Sequence[Estimates]], name: str)
     share = np.interp(curve.x, list(shares), list(shares.values()))
     errors = np.hypot(np.nan_to_num(curve.errors), share * np.abs(curve.values))
     return replace(curve, errors=tuple(errors.tolist()))
+
+
+def _union_peaks(task: Task, results: Sequence[Reduced]) -> dict[str, CriticalPoint]:
+    """Peaks of machines for all temperatures by reweighting, where the Hamiltonian is known."""
+    p = task.parameters
+    if not p["union"] or p["hamiltonian"] != "ising" or p["shape"] is None or not p["is_temperature"]:
+        return {}
+    return union_peaks(results, Lattice(p["shape"]).n_sites, p["seed"] % 2**32)
 
 
 def _thermal(results: Sequence[Reduced], kind: str) -> dict[float, list[Estimates]]:

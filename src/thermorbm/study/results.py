@@ -42,11 +42,13 @@ from thermorbm.reading.values import (
 from thermorbm.records import BadRecord, NotDone, as_plain, from_plain, other_values
 from thermorbm.stats import Estimate
 from thermorbm.storage import finite, read_json, write_json
+from thermorbm.study.scaled import Scaling
 from thermorbm.study.spec import Control, Sector
 
 # 1: without roles of machines. Files of format 1 are still read.
 FORMAT = 2
 GROUP = {"stored": "group"}  # what files call the name of a variant
+SAMPLES = "samples."  # begins the names of arrays with a number for every configuration
 NOT_READ = NotDone("it is not in the results")
 
 
@@ -487,6 +489,7 @@ class Results:
     tasks: TaskCounts
     timings: Timings
     format: int = FORMAT
+    scalings: tuple[Scaling, ...] = ()
 
     @property
     def diverged(self) -> list[str]:
@@ -541,7 +544,7 @@ def read_results(path: Path) -> Results:
 def _check_names(results: Results) -> None:
     """InputError unless all names could be those of a study: they become names of files."""
     check_name("study", results.study.name)
-    for item in results.extrapolations:
+    for item in (*results.extrapolations, *results.scalings):
         check_name("name", item.name)
     for family in results.families:
         check_name("name", family.name)

@@ -15,15 +15,17 @@ from numpy.typing import NDArray
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
 from thermorbm.estimators import CriticalPoint, GroundStates, Measurements, Reweighting, reweighted_peak
+from thermorbm.hamiltonians import as_hamiltonian
 from thermorbm.lattice import Lattice
 from thermorbm.observables import configuration_series
 from thermorbm.runner.store import Reduced
+from thermorbm.series import RANDOM_SAMPLES, random_spins
 from thermorbm.stats import Estimates
-from thermorbm.study.results import Curve
+from thermorbm.study.results import SAMPLES, Curve
 
 Arrays = dict[str, NDArray[Any]]
 
-ENERGY, MAGNETIZATION = "samples.energy", "samples.magnetization"
+ENERGY, MAGNETIZATION = SAMPLES + "energy", SAMPLES + "magnetization"
 # The quantity of the registry, or the name in files, of each reweighted curve.
 NAMES = {
     "energy": "energy_per_spin",
@@ -35,7 +37,6 @@ NAMES = {
     "free_energy": "free_energy_per_spin",
 }
 PEAKS = ("heat_capacity", "susceptibility", "entropy")
-RANDOM_SAMPLES = 4096  # configurations of random spins, which stand for infinite temperature
 
 
 def sample_arrays(data: Dataset) -> Arrays:
@@ -56,12 +57,13 @@ def reweighting_of(
     results: Sequence[Reduced], lattice: Lattice, seed: int
 ) -> tuple[Reweighting | None, tuple[str, ...]]:
     """The density of states from the samples of all results, or None, and what is to be said of it."""
-    series = _measurements(results, lattice.n_sites)
+    series = measurements_of(results, lattice.n_sites)
     if not series:
         return None, ()
     ground = GroundStates(float(-lattice.n_bonds), 2)
+    hot = random_spins(as_hamiltonian(lattice), RANDOM_SAMPLES, np.random.default_rng(seed))
     try:
-        solved = Reweighting([*series, _random_spins(lattice, seed)], lattice.n_sites, ground, seed=seed)
+        solved = Reweighting([*series, hot], lattice.n_sites, ground, seed=seed)
         low, high = float(solved.temperatures[0]), float(solved.temperatures[-1])
         return solved, solved.curves(np.linspace(low, high, 2)).notes + _gap_notes(solved)
     except InputError as error:
@@ -78,7 +80,7 @@ def _gap_notes(solved: Reweighting) -> tuple[str, ...]:
     )
 
 
-def _measurements(results: Sequence[Reduced], n_sites: int) -> list[Measurements]:
+def measurements_of(results: Sequence[Reduced], n_sites: int) -> list[Measurements]:
     """Samples by temperature; those of the data and of the grid at one temperature are joined."""
     parts: dict[float, list[Arrays]] = {}
     for result in results:
@@ -92,11 +94,6 @@ def _measurements(results: Sequence[Reduced], n_sites: int) -> list[Measurements
         )
         for temperature, rows in sorted(parts.items())
     ]
-
-
-def _random_spins(lattice: Lattice, seed: int) -> Measurements:
-    spins = np.random.default_rng(seed).choice(np.array([-1, 1], np.int8), (RANDOM_SAMPLES, lattice.n_sites))
-    return Measurements(np.inf, lattice.energy(spins), spins.mean(axis=1, dtype=np.float64))
 
 
 def fine_curves(solved: Reweighting, temperatures: NDArray[np.float64]) -> Arrays:

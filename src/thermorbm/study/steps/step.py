@@ -75,6 +75,7 @@ class Rows:
         self._families = {family["name"]: family for family in families}
         self._rows: dict[str, Values] = {}
         self.extrapolations: list[Values] = []
+        self.scalings: list[Values] = []
 
     def family(self, result: Reduced) -> Values:
         return self._families[result.task.labels["family"]]
