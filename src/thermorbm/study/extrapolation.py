@@ -7,10 +7,11 @@ from typing import Any
 
 from thermorbm.errors import InputError
 from thermorbm.estimators import extrapolate
-from thermorbm.exact import TC_2D, TC_3D
+from thermorbm.exact import TC_2D, TC_3D, critical_temperature
 from thermorbm.records import as_plain
 from thermorbm.runner.store import Reduced
 from thermorbm.runner.task import Task
+from thermorbm.study.named import hamiltonian_of
 
 Values = dict[str, Any]
 Machines = tuple[str | None, int]  # name of the group and rank of the size; (None, 0) for configurations
@@ -26,8 +27,7 @@ def extrapolation(task: Task, results: Sequence[Reduced]) -> Values:
     The targets themselves are extrapolated too: how far they end from T_c is the method's own error.
     """
     sides, nu = task.parameters["sides"], task.parameters["nu"]
-    shape = results[0].task.parameters["shape"]
-    infinite = INFINITE.get(len(shape))
+    infinite = _infinite(results[0].task.parameters)
     targets = _targets(results)
     by_indicator = {**_target_points(targets), **_points(results, targets)}
     rows = [
@@ -41,6 +41,12 @@ def extrapolation(task: Task, results: Sequence[Reduced]) -> Values:
         "infinite": infinite,
         "rows": [{**row, "relative_to_infinite": _relative(row["estimate"], infinite)} for row in rows],
     }
+
+
+def _infinite(parameters: Mapping[str, Any]) -> float | None:
+    """T_c of the infinite lattice, None where it is not known."""
+    model = hamiltonian_of(parameters) if "named" in parameters else None
+    return INFINITE.get(len(parameters["shape"])) if model is None else critical_temperature(model)
 
 
 def _row(

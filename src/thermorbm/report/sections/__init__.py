@@ -11,6 +11,7 @@ from thermorbm.report.sections import (
     generation,
     hidden,
     methods,
+    models,
     summary,
     supplement,
     symmetric,
@@ -22,6 +23,7 @@ SUMMARY = summary.SECTION
 SECTIONS: tuple[Section, ...] = (
     methods.SECTION,
     data.SECTION,
+    models.SECTION,
     weights.SECTION,
     hidden.SECTION,
     generation.SECTION,
