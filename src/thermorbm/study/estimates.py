@@ -38,7 +38,7 @@ Estimates = Mapping[str, Estimate]
 
 FINE_POINTS = 400
 # A transfer matrix of so few spins takes some hundredths of a second at each of so many temperatures.
-MOST_KEPT, FEW_POINTS = 12, 40
+MOST_KEPT, FEW_POINTS = 14, 30
 THERMODYNAMIC = ("energy", "heat_capacity", "entropy", "free_energy")
 # The record that a kind of task leaves, from which the registry of quantities reads.
 RECORDS = {"weights": Weights, "observe": Observation, "bracket": Observation, "interactions": Interactions}

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from thermorbm.errors import InputError
 from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian, hamiltonian
 from thermorbm.hamiltonians.cells import Product
@@ -108,8 +110,16 @@ def is_plain(model: Hamiltonian) -> bool:
 
 
 def described(model: Hamiltonian) -> str:
-    """In a few words: triangular 24x24, coupling -1.0."""
-    return repr(model).removeprefix("Hamiltonian(").removesuffix(")")
+    """In a few words: triangular 24x24, coupling -1."""
+    where = "x".join(map(str, model.grid.shape)) if model.grid else f"{model.n_sites} sites"
+    shown = {key: value for key, value in model.options.items() if key != "shape" and np.size(value) < 5}
+    return ", ".join([f"{model.name} {where}", *(f"{key} {_said(value)}" for key, value in shown.items())])
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"({', '.join(map(_said, value))})"
+    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
 def vector(pair: Product) -> tuple[int, ...]:

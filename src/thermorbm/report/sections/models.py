@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from thermorbm.report.chart import Chart, Column, control_panel, curves_chart, per_size
 from thermorbm.report.labels import ENTROPY, PER_SPIN, PSEUDO_ENTROPY, plain, short, text, with_error
@@ -10,9 +11,13 @@ from thermorbm.report.panels import Panel, Series
 from thermorbm.report.run import FamilyView, Run, points
 from thermorbm.report.section import Cell, PageTable, RunFigure, Section
 from thermorbm.report.sections.entropy import entropy_series, pseudo_entropy_series
+from thermorbm.report.style import BLUE, ORANGE
 from thermorbm.study.results import Data, ExactValues, Model
 
-MACHINES = {"symmetric": "symmetric machine", "main": "dense machine"}
+MACHINES: dict[str, tuple[str, dict[str, Any]]] = {
+    "symmetric": ("symmetric machine", {"colour": BLUE, "marker": "circle"}),
+    "main": ("dense machine", {"colour": ORANGE, "marker": "diamond"}),
+}
 COMPARED = {"E/N": "energy_per_spin", "c": "heat_capacity_per_spin", "S/N": "entropy_per_spin"}
 
 
@@ -35,8 +40,8 @@ def draw_entropies(run: Run) -> list[Chart]:
 
 def _panel(family: FamilyView) -> Panel:
     curves: list[Series] = [*entropy_series(family), *pseudo_entropy_series(family)]
-    for role, name in MACHINES.items():
-        for item in per_size(Column(family, role), "nll_per_spin", dash=None)[-1:]:
+    for role, (name, look) in MACHINES.items():
+        for item in per_size(Column(family, role), "nll_per_spin", dash=None, **look)[-1:]:
             curves.append(replace(item, name=plain(f"NLL, {name}")))
     return control_panel(family, family.title, ENTROPY + PER_SPIN, curves)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from thermorbm.errors import InputError
 from thermorbm.runner.store import Product, Store
@@ -12,9 +11,6 @@ from thermorbm.runner.task import REPEATED, Note, Progress, Task
 from thermorbm.study.named import hamiltonian_of
 from thermorbm.study.steps.sample import leave, with_held_out
 from thermorbm.study.steps.step import StudyStep, scan_cost
-
-if TYPE_CHECKING:
-    from thermorbm.hamiltonians import Hamiltonian
 
 
 def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
@@ -28,7 +24,7 @@ def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
     model = hamiltonian_of(p)
     data = read_source(pieces, p["value"], None if model is None else model.lattice)
     if "named" in p:
-        data = replace(data, hamiltonian=_fitting(data.n_sites, model))
+        data = replace(data, hamiltonian=model)
     n_held_out = _held_out(len(data), p["held_out"])
     order = np.random.default_rng(p["seed"]).permutation(len(data))
     origin = {"method": "import", "value": p["value"], "files": [path.name for path in files]}
@@ -38,13 +34,6 @@ def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
     )
     values = {"n_train": len(data) - n_held_out, "n_held_out": n_held_out, "n_sites": data.n_sites}
     return Product({**values, "certificate": None}, large=with_held_out(shuffled, n_held_out))
-
-
-def _fitting(n_sites: int, model: Hamiltonian | None) -> Hamiltonian | None:
-    if model is not None and model.n_sites != n_sites:
-        remedy = "shape counts cells" if model.grid and model.grid.n_cell > 1 else "give their shape"
-        raise InputError("data", f"{n_sites} spins", f"of {model.n_sites} spins, those of {model!r}", remedy)
-    return model
 
 
 def _held_out(n_samples: int, wanted: int | None) -> int:
