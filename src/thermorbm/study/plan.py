@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from thermorbm.errors import InputError
-from thermorbm.exact import TC_2D, TC_3D
+from thermorbm.exact import TC_2D, TC_3D, critical_temperature
 from thermorbm.lattice import n_point_symmetries
 from thermorbm.reading import default_held_out
 from thermorbm.runner.task import Task, derived_seed
@@ -107,6 +107,7 @@ class FamilyPlanner:
     def __init__(self, study: Study, family: Family, sources: Mapping[float, Source], precision: str) -> None:
         self._study, self._family, self._sources, self._precision = study, family, sources, precision
         self._shape = None if family.shape is None else list(family.shape)
+        self._named = {} if family.named is None else {"named": family.named.parameters}
         self._values = tuple(sources) if family.data else family.temperatures
         self._datasets: dict[tuple[float, Sector], Task] = {}
         # Readings of machines that differ in their seed alone, by `as_paper`: the scatter between trainings.
@@ -143,6 +144,7 @@ class FamilyPlanner:
         family, name = self._family, self._name(value, sector)
         labels = self._labels(value=value, sector=sector)
         parameters: dict[str, Any] = {"shape": self._shape, "seed": self._seed("data", repr(value), sector)}
+        parameters |= self._named
         if family.data:
             return self._imported(value, name, labels, {**parameters, "value": value})
         n_held_out = family.held_out
@@ -186,6 +188,7 @@ class FamilyPlanner:
                 "samples": grid.samples,
                 "method": self._family.method,
                 "seed": self._seed("energies", repr(value)),
+                **self._named,
             }
             yield STEPS["energies"].task(self._name(value), parameters, labels=self._labels(value=value))
 
@@ -285,16 +288,25 @@ class FamilyPlanner:
             "parts": [part for part in ("entropy", "critical") if self._has(part)],
             "quantities": registry_digest(),
             "seed": self._seed("estimate", what, suffix),
+            **self._named,
         }
         name = f"{family.name}-{what}{suffix}"
         return STEPS["estimate"].task(name, parameters, inputs, self._labels(**labels))
 
     def _turns(self) -> list[float] | None:
         """Temperatures at which the stepwise start turns, None where T_c is not known."""
-        critical = None if self._family.shape is None else CRITICAL.get(len(self._family.shape))
-        if critical is None or self._family.hamiltonian != "ising":
+        critical = self._critical()
+        if critical is None:
             return None
         return [round(turn * critical, 6) for turn in TURNS]
+
+    def _critical(self) -> float | None:
+        """T_c of the infinite lattice, None where it is not known."""
+        family = self._family
+        if family.named is not None and family.model is not None:
+            return critical_temperature(family.model)
+        is_ising = family.hamiltonian == "ising" and family.shape is not None
+        return CRITICAL.get(len(family.shape or ())) if is_ising else None
 
     def _recipe(self, variant: Variant, n_hidden: int) -> dict[str, Any]:
         from thermorbm.training.design import SYMMETRIC_RECIPES  # brings torch with it

@@ -11,6 +11,7 @@ from thermorbm.report.sections import (
     generation,
     hidden,
     methods,
+    models,
     scaling,
     summary,
     supplement,
@@ -23,6 +24,7 @@ SUMMARY = summary.SECTION
 SECTIONS: tuple[Section, ...] = (
     methods.SECTION,
     data.SECTION,
+    models.SECTION,
     weights.SECTION,
     hidden.SECTION,
     generation.SECTION,
