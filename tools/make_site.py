@@ -23,36 +23,40 @@ from pathlib import Path
 from latex2mathml.converter import convert
 
 ROOT = Path(__file__).parents[1]
-BUILD = ROOT / "build" / "docs"
-EXECUTED = ("first_steps.md", "tutorials/*.md")
+BUILD, SITE = ROOT / "build" / "docs", ROOT / "site"
+EXECUTED = ("first_steps.md", "howto.md", "tutorials/*.md")
 LINK = re.compile(r"(!?)\[([^\]]*)\]\((?:\.\./)+((?:results|examples|studies|tools)/[^)]+|[A-Z]+\.md)\)")
 FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$\w`])\$([^$\n`]+?)\$(?![\w$])", re.DOTALL)
 CODE = re.compile(r"(^```.*?^```$|`[^`\n]+`)", re.DOTALL | re.MULTILINE)
 
 
-def main(run_code=True):
-    shutil.rmtree(BUILD, ignore_errors=True)
-    shutil.copytree(ROOT / "docs", BUILD)
-    (BUILD / "lecture.md").write_text(lecture_page(), encoding="utf-8")
+def main(run_code=True, build=BUILD, site=SITE):
+    shutil.rmtree(build, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", build)
+    (build / "lecture.md").write_text(lecture_page(build), encoding="utf-8")
     if run_code:
-        run_pages()
-    for page in BUILD.rglob("*.md"):
-        text = LINK.sub(lambda link, page=page: _inside(link, page), page.read_text(encoding="utf-8"))
+        run_pages(build)
+    for page in build.rglob("*.md"):
+        text = LINK.sub(lambda link, page=page: _inside(link, page, build), page.read_text(encoding="utf-8"))
         page.write_text(with_formulas(text), encoding="utf-8")
-    surroundings = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    places = {"SITE_SOURCE": str(build), "SITE_TARGET": str(site), "NO_MKDOCS_2_WARNING": "1"}
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
-    subprocess.run(command, check=True, cwd=ROOT, env=surroundings)
+    subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, **places})
 
 
-def run_pages():
+def executed_pages():
+    """Pages of docs/ whose code runs."""
+    return [page for pattern in EXECUTED for page in sorted((ROOT / "docs").glob(pattern))]
+
+
+def run_pages(build):
     """Runs all pages with code, as many at a time as there are cores; ends with the first error."""
-    pages = [page for pattern in EXECUTED for page in sorted((ROOT / "docs").glob(pattern))]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(_run_page, pages))
+        list(pool.map(lambda page: _run_page(page, build), executed_pages()))
 
 
-def _run_page(page):
-    target = BUILD / page.relative_to(ROOT / "docs")
+def _run_page(page, build):
+    target = build / page.relative_to(ROOT / "docs")
     command = [sys.executable, str(ROOT / "tools" / "run_page.py"), str(page), str(target)]
     surroundings = {"OMP_NUM_THREADS": "1", **os.environ}
     done = subprocess.run(command, capture_output=True, text=True, env=surroundings)
@@ -61,13 +65,13 @@ def _run_page(page):
     print(done.stdout.strip(), flush=True)
 
 
-def lecture_page():
+def lecture_page(build):
     """The notebook of examples/ as a page, with the outputs that it was stored with."""
     notebook = json.loads((ROOT / "examples" / "lecture.ipynb").read_text(encoding="utf-8"))
-    return "\n\n".join(_cell(number, cell) for number, cell in enumerate(notebook["cells"]))
+    return "\n\n".join(_cell(number, cell, build) for number, cell in enumerate(notebook["cells"]))
 
 
-def _cell(number, cell):
+def _cell(number, cell, build):
     source = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
         return source
@@ -77,7 +81,7 @@ def _cell(number, cell):
             parts.append(f"```text\n{''.join(output['text']).rstrip()}\n```")
         else:
             name = f"lecture-{number}-{place}.png"
-            (BUILD / name).write_bytes(base64.b64decode(output["data"]["image/png"]))
+            (build / name).write_bytes(base64.b64decode(output["data"]["image/png"]))
             parts.append(f"![What this code draws]({name})")
     return "\n\n".join(parts)
 
@@ -95,13 +99,13 @@ def _formula(match):
     return convert(block.strip(), display="block") if block else convert(inline)
 
 
-def _inside(link, page):
+def _inside(link, page, build):
     """The link with its target copied into the site, or its text alone."""
     mark, text, target = link.groups()
     file = ROOT / target.split("#")[0]
     if file.suffix not in (".png", ".svg", ".html", ".csv", ".json", ".toml", ".ipynb"):
         return text or f"`{target}`"
-    copy = BUILD / target.split("#")[0]
+    copy = build / target.split("#")[0]
     copy.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(file, copy)
     return f"{mark}[{text}]({Path(os.path.relpath(copy, page.parent)).as_posix()})"

@@ -3,8 +3,8 @@
     python tools/run_page.py PAGE.md TARGET.md
 
 Every block ```python and ```bash runs, from top to bottom, in one namespace and one temporary directory. A
-block that fails is an error, and no page is written. Pictures are written beside the page. The last line on
-stdout is the CPU time.
+block that fails is an error, and no page is written. Pictures are written beside the page. The published
+results of this repository are there as results/. The last line on stdout is the CPU time.
 """
 
 import os
@@ -17,6 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from execution import picture, plt, run_python, run_shell
 
+RESULTS = Path(__file__).resolve().parents[1] / "results"
 BLOCK = re.compile(r"^```(python|bash)\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
 
 
@@ -52,6 +53,7 @@ def main(page, target):
     page, target = Path(page).resolve(), Path(target).resolve()
     with tempfile.TemporaryDirectory() as directory:
         os.chdir(directory)
+        Path("results").symlink_to(RESULTS, target_is_directory=True)
         text = run_page(page.read_text(encoding="utf-8"), target)
         os.chdir("/")
     target.write_text(text, encoding="utf-8")
