@@ -62,14 +62,17 @@ class Lattice:
 
     @property
     def dimension(self) -> int:
+        """Number of axes."""
         return len(self.shape)
 
     @property
     def n_sites(self) -> int:
+        """Number of sites, the product of the sides."""
         return math.prod(self.shape)
 
     @property
     def n_bonds(self) -> int:
+        """Number of pairs of neighbours; at side 2 both bonds between two sites count."""
         return self.dimension * self.n_sites
 
     @cached_property

@@ -75,10 +75,12 @@ class CriticalPoint:
 
     @property
     def value(self) -> float:
+        """The critical temperature."""
         return self.temperature.value
 
     @property
     def error(self) -> float:
+        """Its standard error."""
         return self.temperature.error
 
     def __str__(self) -> str:

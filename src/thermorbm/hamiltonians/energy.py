@@ -89,6 +89,7 @@ class Hamiltonian:
 
     @property
     def n_sites(self) -> int:
+        """Number of spins."""
         return len(self.field)
 
     @property
@@ -104,10 +105,12 @@ class Hamiltonian:
 
     @property
     def largest_order(self) -> int:
+        """The largest number of spins in one product."""
         return max((terms.order for terms in self.terms), default=1)
 
     @property
     def has_field(self) -> bool:
+        """Whether any site is in a field."""
         return bool(self.field.any())
 
     @cached_property
@@ -137,6 +140,7 @@ class Hamiltonian:
 
     @property
     def frustrated(self) -> bool:
+        """Whether no configuration satisfies every term."""
         return self.ground_state is None
 
     @property
@@ -167,6 +171,7 @@ class Hamiltonian:
 
     @property
     def has_global_flip(self) -> bool:
+        """Whether turning all spins leaves the energy as it is."""
         return not self.has_field and all(terms.order % 2 == 0 for terms in self.terms)
 
     @cached_property

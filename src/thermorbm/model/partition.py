@@ -68,6 +68,7 @@ class LogPartition:
 
     @property
     def is_ok(self) -> bool:
+        """Whether the verdict is "ok": bounds as narrow as asked, and nothing that speaks against equilibrium."""
         return self.verdict == "ok"
 
     @property

@@ -77,6 +77,7 @@ class SymmetricRBM(Machine):
 
     @property
     def n_filters(self) -> int:
+        """Number of filters."""
         return int(self.filters.shape[0])
 
     @property
@@ -91,18 +92,22 @@ class SymmetricRBM(Machine):
 
     @property
     def n_visible(self) -> int:
+        """Number of visible units, that is sites of the lattice."""
         return math.prod(self.shape)
 
     @property
     def n_hidden(self) -> int:
+        """Number of hidden units: one for every filter and site."""
         return self.n_filters * self.n_visible
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """Type of the parameters, float32 or float64."""
         return self.filters.dtype
 
     @property
     def parameters(self) -> dict[str, NDArray[Any]]:
+        """Filters and biases by name, as they are trained."""
         return {
             "filters": self.filters,
             "visible_bias": self.visible_bias,
@@ -111,6 +116,7 @@ class SymmetricRBM(Machine):
 
     @property
     def stored(self) -> dict[str, NDArray[Any]]:
+        """The arrays that a file holds, by name."""
         return {**self.parameters, "shape": np.array(self.shape)}
 
     @property

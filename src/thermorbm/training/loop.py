@@ -79,6 +79,7 @@ class TrainingResult:
 
     @property
     def converged(self) -> bool:
+        """Whether the verdict is "converged"."""
         return self.verdict.status == "converged"
 
     def __repr__(self) -> str:
