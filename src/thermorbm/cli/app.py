@@ -32,6 +32,7 @@ ORDER = (
     "init",
     "status",
     "report",
+    "explore",
     "publish",
     "sample",
     "import",
