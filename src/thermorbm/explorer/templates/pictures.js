@@ -87,6 +87,13 @@ const Pictures = (function () {
     begun.context.putImageData(begun.image, 0, 0);
   }
 
+  // A frame in the gaps around a tile; at the edge of the picture half of it is cut off.
+  function markTile(canvas, layout, tile) {
+    const context = canvas.getContext("2d"), width = layout.inner.width + 1, height = layout.inner.height + 1;
+    context.strokeStyle = "#E69F00";
+    context.strokeRect((tile % layout.columns) * width - 0.5, Math.floor(tile / layout.columns) * height - 0.5, width, height);
+  }
+
   // Hidden units of filters that stand at all sites: a tile of spins for each filter.
   function drawTiledSpins(canvas, units, size, layout) {
     const begun = begin(canvas, layout.width, layout.height), inner = layout.inner;
@@ -111,6 +118,7 @@ const Pictures = (function () {
 
   return {
     layoutOf: layoutOf, tiledLayout: tiledLayout, tileAt: tileAt, drawSpins: drawSpins,
-    colourTable: colourTable, drawFilters: drawFilters, drawTiledSpins: drawTiledSpins, limitOf: limitOf
+    colourTable: colourTable, drawFilters: drawFilters, markTile: markTile,
+    drawTiledSpins: drawTiledSpins, limitOf: limitOf
   };
 })();

@@ -151,6 +151,7 @@ const View = (function () {
     if (!pane.tiles) return;
     const tiles = pane.tiles, inner = tiles.layout.inner;
     Pictures.drawFilters(pane.mosaic, tiles.values, tiles.size, tiles.layout, table, tiles.limit);
+    if (!tiles.shared) Pictures.markTile(pane.mosaic, tiles.layout, pane.chosen);
     pane.mosaic.setAttribute("aria-label", tiles.order.length + " filters of the machine " + kindName(pane.kind) + ", sorted by their sum");
     pane.mosaic.style.maxWidth = tiles.shared ? 90 * tiles.layout.columns + "px" : "";
     const number = tiles.order[pane.chosen], one = Pictures.tiledLayout(inner, [number], 1);
