@@ -10,6 +10,7 @@ from thermorbm.observables.configurations import (
     configuration_series,
     two_point_correlation,
 )
+from thermorbm.observables.coupling_errors import coupling_estimates
 from thermorbm.observables.distances import RadialCurve
 from thermorbm.observables.distributions import Distribution, common_edges, distribution
 from thermorbm.observables.domains import largest_domains
@@ -61,6 +62,7 @@ __all__ = [
     "VisibleEnergies",
     "common_edges",
     "configuration_series",
+    "coupling_estimates",
     "couplings",
     "cross_entropy",
     "distribution",
