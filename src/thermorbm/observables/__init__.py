@@ -11,6 +11,7 @@ from thermorbm.observables.configurations import (
     total_energies,
     two_point_correlation,
 )
+from thermorbm.observables.coupling_errors import coupling_estimates
 from thermorbm.observables.distances import RadialCurve
 from thermorbm.observables.distributions import Distribution, common_edges, distribution
 from thermorbm.observables.domains import largest_domains
@@ -68,6 +69,7 @@ __all__ = [
     "VisibleEnergies",
     "common_edges",
     "configuration_series",
+    "coupling_estimates",
     "couplings",
     "cross_entropy",
     "distribution",
