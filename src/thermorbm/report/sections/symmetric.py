@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from thermorbm.report.chart import Chart, Column, control_panel, curves_chart, per_size
 from thermorbm.report.images import filter_rows
-from thermorbm.report.labels import ENTROPY, HEAT_CAPACITY, PER_SPIN, Label, T, plain, short, text
+from thermorbm.report.labels import ENTROPY, HEAT_CAPACITY, PER_SPIN, Label, T, cell, plain, short, text
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, Points, need, points
 from thermorbm.report.section import Cell, FamilyFigure, PageTable, Section, each_family
@@ -21,6 +21,7 @@ from thermorbm.study.results import Interactions, Machine
 ROLE = "symmetric"
 MOST_ROWS, MOST_FILTERS = 8, 8
 COUPLING = Label(r"$J(r)\,T$")
+ISING_COUPLINGS = " The Ising model has 1 for neighbours and 0 for all others."
 
 
 def fewest_filters(family: FamilyView) -> list[Machine]:
@@ -53,7 +54,18 @@ def draw_filters(family: FamilyView) -> Chart:
 
 
 def draw_couplings(family: FamilyView) -> Chart:
-    """J(r) T of every distance against temperature: for the Ising model 1 for neighbours, 0 beyond."""
+    """J(r) of every distance against the control parameter; for the Ising model J(r) T, 1 for neighbours."""
+    caption = text(
+        "Pair couplings {} of the Hamiltonian that symmetric machines learned from configurations alone, by "
+        "the distance of the two spins; exact expansion of the visible energy, mean over seeds with its "
+        "error where there are several.{}",
+        _coupling_label(family), ISING_COUPLINGS if family.results.is_ising else "",
+    )  # fmt: skip
+    return curves_chart(caption, [couplings_panel(family)])
+
+
+def couplings_panel(family: FamilyView) -> Panel:
+    """Couplings by distance; Missing where no symmetric machine was read."""
     machines = fewest_filters(family)
     couplings = _coupling_curves(family, machines[0].n_hidden)
     if not couplings:
@@ -61,15 +73,33 @@ def draw_couplings(family: FamilyView) -> Chart:
     curves = [_reference(machines, level) for level in (1.0, 0.0)] if family.results.is_ising else []
     for index, (r, curve) in enumerate(couplings.items()):
         x, y, errors = np.array(curve).T
+        unit = x if family.results.is_ising else np.ones_like(x)
         style = {"colour": colour(index), "marker": marker(index), "width": 0.9}
-        curves.append(series(plain(f"r = ({r})"), x, x * y, x * errors, **style))
-    caption = text(
-        "Pair couplings {} of the Hamiltonian that symmetric machines learned from configurations alone, by "
-        "the distance of the two spins; exact expansion of the visible energy, mean over seeds with its "
-        "error where there are several. The Ising model has 1 for neighbours and 0 for all others.",
-        COUPLING,
-    )  # fmt: skip
-    return curves_chart(caption, [control_panel(family, family.title, COUPLING, curves)])
+        curves.append(series(plain(f"r = ({r})"), x, unit * y, unit * errors, **style))
+    return control_panel(family, family.title, _coupling_label(family), curves)
+
+
+def _coupling_label(family: FamilyView) -> Label:
+    """In units of the temperature where that is known."""
+    return COUPLING if family.results.is_ising else Label(r"$J(r)/k_\mathrm{B}T$")
+
+
+def coupling_words(family: FamilyView) -> list[Markup]:
+    """A sentence on the coupling of neighbours near the transition; none without symmetric machines."""
+    try:
+        machines = fewest_filters(family)
+    except Missing:
+        return []
+    values = [_learned(machine)[0] for machine in machines]
+    wanted = family.critical or float(np.median(values))
+    x, learned = _learned(min(machines, key=lambda machine: abs(_learned(machine)[0] - wanted)))
+    unit = x if family.results.is_ising else 1.0
+    nearest = cell(learned.nearest_coupling, 1 / unit)
+    others = [abs(pair.coupling) * unit for pair in learned.pairs if sum(pair.r) > 1]
+    words = "Symmetric machines learned the coupling of neighbours {} = {} at {}{}; no other pair has more than {}."
+    ising = " (1 in the Ising model)" if family.results.is_ising else ""
+    largest = short(max(others, default=0.0), 2)
+    return [text(words, _coupling_label(family), nearest, family.at(x), ising, largest)]
 
 
 def _coupling_curves(family: FamilyView, n_hidden: int) -> dict[str, Points]:
