@@ -105,7 +105,9 @@ class _Reader:
     def family(self, family: results.Family) -> FamilyContent:
         chosen = {key: _machines_of(family, *KINDS[key]) for key in KINDS}
         chosen = {key: machines for key, machines in chosen.items() if machines}
-        notes = [f"Family {family.name} has no {NAMES[key].lower()} machines." for key in PAIR if key not in chosen]
+        notes = [
+            f"Family {family.name} has no {NAMES[key].lower()} machines." for key in PAIR if key not in chosen
+        ]
         values = {row.value for row in family.balanced_data()}
         values |= {value for machines in chosen.values() for value in machines}
         points = [self._point(family, value, chosen, notes) for value in sorted(values)]

@@ -336,7 +336,11 @@ class Scaling:
         for name in self.families:
             check_member("families", name, tuple(by_name))
             family = by_name[name]
-            if len(set(family.shape or ())) != 1 or family.hamiltonian != "ising" or len(family.temperatures) < 2:
+            if (
+                len(set(family.shape or ())) != 1
+                or family.hamiltonian != "ising"
+                or len(family.temperatures) < 2
+            ):
                 wanted = "cubic lattices of the Ising model, at two or more temperatures"
                 raise InputError("families", name, wanted)
             if "thermal" not in family.parts:

@@ -46,7 +46,15 @@ def _binder(run: Run, item: Scaling, fit: Exponents) -> Chart:
     heights = (float(inside.min()) - 0.01, float(inside.max()) + 0.01)
     marks = ((fit.temperature.value, TC),)
     panels = [
-        Panel(plain("Binder's cumulant"), run.control_label, BINDER, tuple(curves), marks, x_range=around, y_range=heights),
+        Panel(
+            plain("Binder's cumulant"),
+            run.control_label,
+            BINDER,
+            tuple(curves),
+            marks,
+            x_range=around,
+            y_range=heights,
+        ),
         _crossing_values(item, fit),
     ]
     caption = text(
@@ -170,7 +178,9 @@ def _table(item: Scaling, fit: Exponents) -> PageTable:
     rows = [_row(name, getattr(fit, name), getattr(item.known, name, None)) for name in ROWS]
     for crossing in item.crossings:
         words = text("crossing of <i>L</i> = {} and {}", *crossing.sides)
-        rows.append([words, text("{}, {} = {}", cell(crossing.temperature), BINDER, cell(crossing.binder)), "–", "–"])
+        rows.append(
+            [words, text("{}, {} = {}", cell(crossing.temperature), BINDER, cell(crossing.binder)), "–", "–"]
+        )
     sides = ", ".join(map(str, item.sides))
     caption = text("<b>{}</b>: finite-size scaling of the configurations, <i>L</i> = {}", item.name, sides)
     note = text(
