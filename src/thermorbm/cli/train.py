@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -85,6 +86,10 @@ def train(
             "--checkpoint", metavar="FILE", help="Written as training goes; continued from if there."
         ),
     ] = None,
+    tensorboard: Annotated[
+        Path | None,
+        typer.Option("--tensorboard", metavar="DIR", help="Write the history for TensorBoard there."),
+    ] = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> int:
@@ -114,7 +119,8 @@ def train(
         raise InputError("--checkpoint", str(checkpoint), "another file than the output")
     data, scored = _datasets(file, validation, held_out)
     began = time.monotonic()
-    with training_progress() as report:
+    with training_progress() as report, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
         result = thermorbm.train(
             data,
             n_hidden,
@@ -131,8 +137,11 @@ def train(
             filters=filters,
             kernel=kernel,
             point_group=point_group,
+            tensorboard=tensorboard,
             **({"zero_bias": True} if zero_bias else {}),
         )
+    for warning in caught:
+        say(f"WARNING: {warning.message}")
     result.rbm.save(output)
     summary = {
         "file": str(output),

@@ -42,7 +42,8 @@ class Certificate:
 class Data:
     """Configurations at one value of the control parameter. thermal: averages by the name of the quantity.
 
-    file: of the histogram of m and of the correlations, relative to the run directory.
+    file: of the histogram of m and of the correlations, relative to the run directory. is_constant: whether
+    all configurations are one and the same.
     """
 
     value: float
@@ -56,6 +57,7 @@ class Data:
     thermal: Mapping[str, Estimate] = field(default_factory=dict)
     exact: ExactValues | None = None
     file: str | None = None
+    is_constant: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ certificates, verdicts, ln Z) keep what this file does not name in `other`. A pa
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,13 +29,14 @@ from thermorbm.reading.values import (
     Likelihood as Likelihood,
     MeanAndVariance as MeanAndVariance,
     Moments as Moments,
+    Pair,
     Quality as Quality,
     Scores as Scores,
     VisibleEnergy as VisibleEnergy,
     Weights as Weights,
 )
 from thermorbm.records import BadRecord, NotDone, as_plain, from_plain
-from thermorbm.storage import read_json, write_json
+from thermorbm.storage import finite, read_json, write_json
 from thermorbm.study.result_curves import (
     CriticalTemperature as CriticalTemperature,
     Curve as Curve,
@@ -57,17 +59,36 @@ from thermorbm.study.result_machines import (
     Partition as Partition,
     Verdict as Verdict,
 )
+from thermorbm.study.scaled import Scaling
 from thermorbm.study.spec import Control
 
 # 1: without roles of machines. Files of format 1 are still read.
 FORMAT = 2
+SAMPLES = "samples."  # begins the names of arrays with a number for every configuration
+
+
+@dataclass(frozen=True)
+class Model:
+    """A Hamiltonian other than the ferromagnet with J = 1. words: its name, shape and couplings.
+
+    order: what stands in the place of m, see `observables.order_parameter`. n_cell: sites per cell. pairs: J
+    by displacement, none where sites are not alike or products have more spins. field: h, None if it varies.
+    """
+
+    words: str
+    order: str
+    n_cell: int = 1
+    pairs: tuple[Pair, ...] = ()
+    field: float | None = None
 
 
 @dataclass(frozen=True)
 class Family:
     """Configurations on one lattice, and the machines trained on them.
 
-    critical_temperature: of the infinite lattice, None where it is not known.
+    hamiltonian: "ising" is the ferromagnet with J = 1, "unknown" none, any other is named in `model`. shape:
+    None where sites do not lie on a grid of their own. critical_temperature: of the infinite lattice, None
+    where it is not known.
     """
 
     name: str
@@ -82,10 +103,21 @@ class Family:
     thermodynamics: Thermodynamics | NotDone
     indicators: tuple[Indicators, ...]
     critical_temperatures: tuple[CriticalTemperature, ...]
+    model: Model | None = None
 
     @property
     def is_ising(self) -> bool:
         return self.hamiltonian == "ising"
+
+    @property
+    def has_energy(self) -> bool:
+        """Whether the Hamiltonian is known."""
+        return self.hamiltonian != "unknown"
+
+    @property
+    def orders_uniformly(self) -> bool:
+        """Whether the magnetisation is the order parameter, as far as anyone knows."""
+        return self.model is None or self.model.order == "magnetisation"
 
     @property
     def dimension(self) -> int | None:
@@ -189,6 +221,7 @@ class Results:
     tasks: TaskCounts
     timings: Timings
     format: int = FORMAT
+    scalings: tuple[Scaling, ...] = ()
 
     @property
     def diverged(self) -> list[str]:
@@ -217,7 +250,12 @@ class Results:
 
 
 def write_results(path: Path, results: Results) -> None:
-    write_json(path, as_plain(results), indent=1)
+    """Writes them as JSON; a file that holds them already keeps its date, which tells when they changed."""
+    content = finite(as_plain(results))
+    with contextlib.suppress(FileError):
+        if read_json(path) == content:
+            return
+    write_json(path, content, indent=1)
 
 
 def read_results(path: Path) -> Results:
@@ -238,7 +276,7 @@ def read_results(path: Path) -> Results:
 def _check_names(results: Results) -> None:
     """InputError unless all names could be those of a study: they become names of files."""
     check_name("study", results.study.name)
-    for item in results.extrapolations:
+    for item in (*results.extrapolations, *results.scalings):
         check_name("name", item.name)
     for family in results.families:
         check_name("name", family.name)
