@@ -88,9 +88,18 @@ def test_archives_larger_than_any_of_ours_are_refused(received, monkeypatch):
 
 @pytest.mark.parametrize(
     "place",
-    ["run.json", "lock", "results.json", "report.html", "tables", "tables/data.csv", "reduced/x/a.h5"],
+    [
+        "run.json",
+        "lock",
+        "results.json",
+        "report.html",
+        "explore.html",
+        "tables",
+        "tables/data.csv",
+        "reduced/x/a.h5",
+    ],
 )
-@pytest.mark.parametrize("command", ["report", "status", "publish", "run"])
+@pytest.mark.parametrize("command", ["report", "status", "publish", "run", "explore"])
 def test_links_are_not_followed(place, command, received, capsys):
     target = received / place
     target.parent.mkdir(parents=True, exist_ok=True)

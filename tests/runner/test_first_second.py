@@ -82,6 +82,17 @@ def test_fresh_removes_links_and_not_what_they_lead_to(tmp_path):
     assert (tmp_path / "scratch" / "measure" / "precious").exists()
 
 
+def test_what_users_keep_beside_a_run_stays(tmp_path):
+    directory = open_run(tmp_path / "run", "one")
+    for place in ("notes", "reduced"):
+        (directory.path / place).mkdir()
+        (directory.path / place / ".draft.tmp").touch()
+    prepare(directory, 'name = "one"', [TASK])
+    clear(directory)
+    assert (directory.path / "notes" / ".draft.tmp").exists()
+    assert not (directory.path / "reduced").exists()
+
+
 class Text:
     def __init__(self, text):
         self.text = text
