@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thermorbm.bars import ProgressCallback, shown_progress
+from thermorbm.checks import optional_module
 from thermorbm.errors import FileError, ThermorbmError, unknown_name
 from thermorbm.report.run import read_run
 from thermorbm.runner.progress import Snapshot, read_status
@@ -15,8 +16,6 @@ from thermorbm.study.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-NOT_INSTALLED = "pandas and xarray are not installed; try: pip install 'thermorbm[tables]'"
 
 
 class StudyRun:
@@ -52,10 +51,7 @@ class StudyRun:
 
     def to_dataframe(self, table: str) -> Any:
         """One of the tables as a pandas DataFrame, such as "machines"; nested values have dotted names."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise ThermorbmError(NOT_INSTALLED) from error
+        pandas = optional_module("pandas", "tables")
         if not self.tables:
             raise FileError(self.path / "tables", "is not there", f"try: thermorbm report {self.path}")
         if table not in self.tables:
@@ -65,11 +61,7 @@ class StudyRun:
 
     def to_xarray(self, table: str) -> Any:
         """The same as an xarray Dataset along `row`, with the study and its seed as attributes."""
-        try:
-            import xarray
-        except ImportError as error:
-            raise ThermorbmError(NOT_INSTALLED) from error
-        study = self.results.study
+        xarray, study = optional_module("xarray", "tables"), self.results.study
         labelled: Any = xarray.Dataset.from_dataframe(self.to_dataframe(table))
         return labelled.assign_attrs(study=study.name, title=study.title, seed=study.seed)
 
