@@ -186,6 +186,9 @@ def test_arrays_can_be_read_with_a_machine(data, result):
     found = tr.bracket_entropy(result.rbm, v).bracket
     assert found.upper == tr.bracket_entropy(result.rbm, data[:100]).bracket.upper
     assert (found.lower, found.upper.value > 0) == (None, True)  # an array does not say of which Hamiltonian
+    for read in (tr.analyse, tr.bracket_entropy):
+        with pytest.raises(InputError, match=r"got 'TrainingResult'; a TrainingResult has it as \.rbm"):
+            read(result, v)
     energies = tr.analyse(result.rbm, v).visible_energy
     assert energies.value == pytest.approx(result.rbm.visible_energy(v).mean())
 
@@ -213,8 +216,12 @@ def test_pictures_draw_what_they_are_given(data, result):
     np.testing.assert_array_equal(curve.get_ydata(), result.history["pseudo_likelihood"])
     with pytest.raises(InputError, match="quantity must be one of"):
         tr.plots.plot_history(result, "loss")
+    with pytest.raises(InputError, match=r"the result of tr\.train, or its history"):
+        tr.plots.plot_history(result.rbm)
     with pytest.raises(InputError, match=r"give shape=\(L, L\)"):
         tr.plots.plot_filters(np.ones((2, 7)))
+    with pytest.raises(InputError, match="machine must be a machine, or weights"):
+        tr.plots.plot_filters(5)
 
 
 def test_critical_temperatures_stand_below_one_another():

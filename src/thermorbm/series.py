@@ -148,7 +148,7 @@ class Series(Sequence[Dataset | Measurements]):
         """
         pandas = optional_module("pandas", "tables")
         curves = self.reweight(self.temperatures if temperatures is None else temperatures, **options)
-        columns = {}
+        columns: dict[str, NDArray[np.float64]] = {}
         for name in QUANTITIES:
             estimates = getattr(curves, name)
             columns |= {name: estimates.values, f"{name}_error": estimates.errors}

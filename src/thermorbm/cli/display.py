@@ -93,13 +93,13 @@ class LiveDisplay:
 
 
 def line_of(snapshot: Snapshot) -> str:
-    """What is done, what is going on, and the time that is left, as one line."""
+    """What is done, the time that is left and what is going on, which a narrow terminal may cut off."""
     done, failed = snapshot.counts["done"], snapshot.counts["failed"]
     counts = f"{done} of {sum(snapshot.counts.values())} tasks done"
     trouble = f"{failed} failed" if failed else ""
     stages = [(WORDS.get(kind, kind), *snapshot.stages[kind]) for kind in kinds_under_way(snapshot)]
     doing = ", ".join(f"{words} ({done} of {total})" for words, done, total in stages)
-    return "; ".join(part for part in (counts, trouble, doing, time_left(snapshot.eta)) if part)
+    return "; ".join(part for part in (counts, trouble, time_left(snapshot.eta), doing) if part)
 
 
 def kinds_under_way(snapshot: Snapshot) -> list[str]:

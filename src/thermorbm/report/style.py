@@ -17,15 +17,15 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from thermorbm.plots import (
-    BLACK,
-    BLUE,
+    BLACK as BLACK,
+    BLUE as BLUE,
     DIVERGING as DIVERGING,
-    GREEN,
+    GREEN as GREEN,
     GREY as GREY,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILION,
+    ORANGE as ORANGE,
+    PURPLE as PURPLE,
+    SKY as SKY,
+    VERMILION as VERMILION,
 )
 
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
