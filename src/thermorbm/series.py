@@ -28,7 +28,7 @@ QUANTITIES = (
     "entropy",
     "free_energy",
 )
-_MOST_RANDOM = 4096  # configurations of random spins, which stand for infinite temperature
+RANDOM_SAMPLES = 4096  # configurations of random spins, which stand for infinite temperature
 
 
 class Series(Sequence[Dataset | Measurements]):
@@ -171,7 +171,9 @@ class Series(Sequence[Dataset | Measurements]):
     def _reweighting(self, known: KnownEntropy | None, n_draws: int, seed: int) -> Reweighting:
         key = (known, n_draws, seed)
         if key not in self._solved:
-            hot = _random_spins(self._hamiltonian, len(self.measurements[-1].energies))
+            n_random = max(2, min(len(self.measurements[-1].energies), RANDOM_SAMPLES))
+            rng = np.random.default_rng(np.random.SeedSequence(self._hamiltonian.n_sites))
+            hot = random_spins(self._hamiltonian, n_random, rng)
             ground = _ground_states(self._hamiltonian)
             n_sites = self._hamiltonian.n_sites
             self._solved[key] = Reweighting([*self.measurements, hot], n_sites, ground, known, n_draws, seed)
@@ -186,11 +188,18 @@ def measure(data: Dataset) -> Measurements:
     """Total energies and magnetisations per spin of a dataset whose Hamiltonian is known."""
     if data.temperature is None:
         raise InputError("dataset", data, "one whose temperature is known")
-    hamiltonian = _hamiltonian(data)
-    energies = np.concatenate([hamiltonian.energy(block) for block in data.blocks()])
+    energies = _energies(data, _hamiltonian(data))
     n_up = np.bitwise_count(data.packed).sum(axis=1, dtype=np.int64)  # a set bit is a spin up
     magnetizations = (2 * n_up - data.n_sites) / data.n_sites
     return Measurements(data.temperature, energies, magnetizations)
+
+
+def _energies(data: Dataset, hamiltonian: Hamiltonian) -> NDArray[np.float64]:
+    """Total energies (n,); those of plain lattices are counted in the bits themselves."""
+    if hamiltonian.plain is None:
+        return np.concatenate([hamiltonian.energy(block) for block in data.blocks()])
+    lattice, coupling = hamiltonian.plain
+    return coupling * lattice.energy_of_packed(data.packed)
 
 
 def _hamiltonian(data: Dataset) -> Hamiltonian:
@@ -215,11 +224,9 @@ def _ground_states(hamiltonian: Hamiltonian) -> GroundStates | None:
     return GroundStates(-coupling * lattice.n_bonds, 2)
 
 
-def _random_spins(hamiltonian: Hamiltonian, n_samples: int) -> Measurements:
+def random_spins(hamiltonian: Hamiltonian, n_samples: int, rng: np.random.Generator) -> Measurements:
     """Exact samples at infinite temperature."""
-    rng = np.random.default_rng(np.random.SeedSequence(hamiltonian.n_sites))
-    n = max(2, min(n_samples, _MOST_RANDOM))
-    spins = rng.choice(np.array([-1, 1], dtype=np.int8), size=(n, hamiltonian.n_sites))
+    spins = rng.choice(np.array([-1, 1], dtype=np.int8), size=(n_samples, hamiltonian.n_sites))
     return Measurements(np.inf, hamiltonian.energy(spins), spins.mean(axis=1, dtype=np.float64))
 
 

@@ -33,6 +33,7 @@ ORDER = (
     "status",
     "report",
     "critical",
+    "explore",
     "publish",
     "sample",
     "import",

@@ -1,4 +1,4 @@
-"""Commands that show what a run directory holds: report, publish."""
+"""Commands that show what a run directory holds: report, explore, publish."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from thermorbm.cli.app import app
 from thermorbm.cli.console import say
-from thermorbm.cli.options import WorkersOption
+from thermorbm.cli.options import WorkersOption, number
 
 EPILOG = """\b
 Exit codes:
@@ -34,6 +34,34 @@ def report(
     """
     refresh_results(directory)
     typer.echo(make_report(directory, workers))
+    return 0
+
+
+@app.command(epilog=EPILOG)
+def explore(
+    directory: Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Default RUN/explore.html.")
+    ] = None,
+    size: Annotated[
+        float, typer.Option("--size", parser=number, metavar="MB", help="How large the file may be.")
+    ] = 40.0,
+) -> int:
+    """Make a page in which the machines of a study run: chains, filters, real configurations beside new ones.
+
+    One HTML file for any browser, without server or network. What is not there yet is named on the page.
+
+    \b
+    Examples:
+      thermorbm explore runs/desk
+      thermorbm explore runs/paper -o lecture.html --size 20
+    """
+    from thermorbm.explorer import build_explorer
+
+    refresh_results(directory)
+    page = build_explorer(directory, output, size)
+    say(f"{page.stat().st_size / 1e6:.1f} MB")
+    typer.echo(page)
     return 0
 
 

@@ -53,6 +53,7 @@ class Certificate:
 
     @property
     def passed(self) -> bool:
+        """Whether nothing speaks against the samples."""
         return not self.failures
 
     def __repr__(self) -> str:
@@ -69,10 +70,12 @@ class Certificate:
         return html_table(f"Certificate: {'passed' if self.passed else 'FAILED'}", facts)
 
     def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values."""
         return {**asdict(self), "failures": list(self.failures), "passed": self.passed}
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> Certificate:
+        """A certificate from what `to_dict` gave, also of files from before there was an allowance."""
         # Files from before there was an allowance had exact values of the very lattice.
         known = {field.name: stored[field.name] for field in fields(cls) if field.name != "exact_allowance"}
         known["exact_allowance"] = stored.get("exact_allowance", 0.0)

@@ -28,21 +28,20 @@ from thermorbm.training import checkpoint as checkpoints
 from thermorbm.training.board import Board, opened_board
 from thermorbm.training.design import DenseDesign, choose_design
 from thermorbm.training.devices import choose_device, torch_threads
+from thermorbm.training.few_couplings import with_few_couplings
 from thermorbm.training.monitor import (
     NO_SCORES,
     History,
     Scores,
     Verdict,
     is_mere_order,
-    judge,
-    judge_natural,
     score,
 )
 from thermorbm.training.order import find_order
 from thermorbm.training.origin import describe
 from thermorbm.training.parallel import choose_trainer
 from thermorbm.training.recipe import Recipe, choose_recipe
-from thermorbm.training.trainer import Arrays, Trainer
+from thermorbm.training.trainer import Arrays, Training
 
 # Updates between records, at least: with the few configurations that are scored, below 5 % of the time.
 LEAST_STRIDE = 160
@@ -79,6 +78,7 @@ class TrainingResult:
 
     @property
     def converged(self) -> bool:
+        """Whether the verdict is "converged"."""
         return self.verdict.status == "converged"
 
     def __repr__(self) -> str:
@@ -149,6 +149,7 @@ def train(
         chosen = _with_small_batches(chosen, len(data))
     _check(data, seed, validation)
     design.check(chosen)
+    design = with_few_couplings(design, chosen)
     where = choose_device(device)
     with torch_threads(threads):
         type_ = design.precision(precision, where)
@@ -175,7 +176,7 @@ class _Run:
 
     def __init__(
         self,
-        trainer: Trainer,
+        trainer: Training,
         data: Dataset,
         validation: Dataset | None,
         seed: int,
@@ -255,7 +256,7 @@ class _Run:
     @property
     def _stride(self) -> int:
         """Updates between records: whole epochs, or a whole part of one."""
-        per_epoch = self._trainer.batches.per_epoch
+        per_epoch = self._trainer.updates_per_epoch
         least = min(LEAST_STRIDE, self._trainer.design.record_every)
         if per_epoch < least:
             return per_epoch * math.ceil(least / per_epoch)
@@ -273,8 +274,7 @@ class _Run:
     def _verdict(self) -> Verdict:
         if not self._history:
             return Verdict("not converged", float("nan"), float("nan"))
-        judged = judge_natural if self._trainer.natural else judge
-        return judged(self._history, self._trainer.batches.n_sites)
+        return self._trainer.judge(self._history)
 
     def _record(self) -> Verdict:
         """Scores the machine; a good one is saved, a bad one is not."""
@@ -296,7 +296,7 @@ class _Run:
         trainer = self._trainer
         columns: dict[str, float] = {
             "update": trainer.update,
-            "epoch": trainer.update / trainer.batches.per_epoch,
+            "epoch": trainer.update / trainer.updates_per_epoch,
             "distance": trainer.distance,
             "rate": trainer.rate,
         }
@@ -311,8 +311,8 @@ class _Run:
         return Step(
             trainer.update,
             trainer.n_updates,
-            trainer.update / trainer.batches.per_epoch,
-            self._last(prefix + "pseudo_likelihood") / trainer.batches.n_sites,
+            trainer.update / trainer.updates_per_epoch,
+            self._last(prefix + "pseudo_likelihood") / self._data.n_sites,
             self._last(prefix + "cross_entropy"),
         )
 
@@ -327,6 +327,7 @@ class _Run:
             "data": describe(self._data),
             "verdict": asdict(verdict),
             "history": history,
+            **self._trainer.findings(),
             "versions": {name: version(name) for name in ("thermorbm", "torch", "numpy", "numba")},
         }
 
