@@ -36,6 +36,7 @@ WORDS = {
     "partition": "computing ln Z",
     "bracket": "bounding entropies",
     "estimate": "estimating critical temperatures",
+    "scaling": "joining lattices of several sides",
 }
 
 
