@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -179,6 +180,20 @@ def test_from_import_to_the_entropy_bracket_in_twelve_lines():
         "pseudo-entropy, a lower bound",
         "upper bound of the machine",
     ]
+
+
+@pytest.mark.slow
+def test_the_first_steps_take_less_than_a_minute(tmp_path):
+    """As printed, from the import to the picture, in CPU time of a process of its own."""
+    text = (ROOT / "docs" / "first_steps.md").read_text(encoding="utf-8")
+    example = re.search(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)[1]
+    assert len([line for line in example.splitlines() if line.strip()]) <= 12
+    code = example + "\nimport time; print(time.process_time())"
+    environment = {**os.environ, "MPLBACKEND": "agg"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert float(done.stdout.split()[-1]) < 60
+    assert (tmp_path / "entropy.png").stat().st_size > 5000
 
 
 def test_arrays_can_be_read_with_a_machine(data, result):
