@@ -7,12 +7,14 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
+from thermorbm.bars import LiveLine
 from thermorbm.cli import display as module
-from thermorbm.cli.display import LiveDisplay, PlainDisplay, line_of, time_left
+from thermorbm.cli.display import PlainDisplay
 from thermorbm.runner import progress
 from thermorbm.runner.progress import Clock, Running, Snapshot
 from thermorbm.runner.task import Cost
 from thermorbm.study.steps import STEPS
+from thermorbm.study.watch import WORDS, LiveListener, line_of, time_left
 
 
 def snapshot(n_trained=1, eta=75.0, failed=0, running=("train/2d-T2",)):
@@ -45,7 +47,7 @@ def test_one_line_says_what_is_done_what_goes_on_and_how_long():
 
 
 def test_every_step_has_words():
-    assert STEPS.keys() <= module.WORDS.keys()
+    assert STEPS.keys() <= WORDS.keys()
 
 
 def test_plain_lines_come_when_something_else_goes_on(capsys, monkeypatch):
@@ -77,7 +79,7 @@ def test_the_live_display_is_one_line():
     out = StringIO()
     console = Console(file=out, force_terminal=True, width=100, color_system=None)
     with Live(console=console, auto_refresh=False, transient=True) as live:
-        display = LiveDisplay(live)
+        display = LiveListener(LiveLine(live))
         display.note("a [bold]name[/bold] in brackets")
         display.update(snapshot(failed=1))
         out.truncate(0)
