@@ -25,7 +25,9 @@ def test_repeated_temperatures():
 
 
 def test_users_data_without_energies():
-    members = [tr.Dataset.from_spins(each.spins(0, 50), temperature=each.temperature) for each in sampled(2.0, 2.5)]
+    members = [
+        tr.Dataset.from_spins(each.spins(0, 50), temperature=each.temperature) for each in sampled(2.0, 2.5)
+    ]
     with pytest.raises(InputError, match="one whose energies are known.*give its lattice or Hamiltonian"):
         tr.Series(members)
 

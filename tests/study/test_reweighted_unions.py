@@ -36,7 +36,8 @@ def data():
 def results(data, machine, parts=("visible-energy", "likelihood"), seed_index=0):
     return [
         FakeResult(
-            FakeTask({"value": each.temperature, "seed_index": seed_index}), union_arrays(machine, each, parts)
+            FakeTask({"value": each.temperature, "seed_index": seed_index}),
+            union_arrays(machine, each, parts),
         )
         for each in data
     ]
@@ -79,7 +80,10 @@ def test_seeds_are_averaged_and_their_scatter_counts(data):
 
 def test_a_peak_next_to_a_gap_is_left_to_the_smooth_curve():
     rng = np.random.default_rng(1)
-    parts = [Measurements(t, rng.normal(-e, 3, 500), rng.random(500) * (t == 2.5)) for t, e in ((2, 900), (2.5, 500), (3, 100))]
+    parts = [
+        Measurements(t, rng.normal(-e, 3, 500), rng.random(500) * (t == 2.5))
+        for t, e in ((2, 900), (2.5, 500), (3, 100))
+    ]
     assert observable_peak(Reweighting(parts, 1000), "peak") is None
     with pytest.raises(InputError, match="mark"):
         observable_peak(Reweighting(parts, 1000), "top")
