@@ -1,4 +1,4 @@
-"""The pictures of docs/architecture.md are true: every file of a large room is there, every arrow is an import."""
+"""The pictures of docs/architecture.md are true: all files of a large room, and every arrow an import."""
 
 import ast
 import fnmatch
