@@ -75,7 +75,7 @@ class Series(Sequence[Dataset | Measurements]):
 
     @property
     def hamiltonian(self) -> Hamiltonian:
-        """Of which all members are configurations."""
+        """The Hamiltonian of which all members are configurations."""
         return self._hamiltonian
 
     @property
