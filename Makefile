@@ -37,6 +37,7 @@ bench: install
 	$(BIN)/python -m benchmarks.sampling
 	$(BIN)/python -m benchmarks.datasets
 	$(BIN)/python -m benchmarks.first_use
+	$(BIN)/python -m benchmarks.start
 	$(BIN)/python -m benchmarks.training
 	$(BIN)/python -m benchmarks.symmetric
 

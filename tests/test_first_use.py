@@ -1,5 +1,6 @@
 """What a new user tries first, in a notebook: it works, and it shows itself in one line."""
 
+import json
 import os
 import subprocess
 import sys
@@ -38,6 +39,15 @@ def test_import_brings_nothing_heavy():
     code = f"import sys, thermorbm; print([name for name in {heavy} if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert found.stdout == "[]\n"
+
+
+def test_the_start_is_quick():
+    """CPU time beside that of a bare Python, which takes 12 ms: 50 ms and 0.3 s are 4 and 25 times that."""
+    code = "import json; from benchmarks.start import measure; print(json.dumps(measure(4)))"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
+    ratios = {name: times["ratio"] for name, times in json.loads(done.stdout).items()}
+    assert ratios["import thermorbm"] < 4
+    assert ratios["thermorbm --help"] < 25
 
 
 def test_a_tuple_or_a_number_is_a_lattice(data):
@@ -205,6 +215,25 @@ def test_pictures_draw_what_they_are_given(data, result):
         tr.plots.plot_history(result, "loss")
     with pytest.raises(InputError, match=r"give shape=\(L, L\)"):
         tr.plots.plot_filters(np.ones((2, 7)))
+
+
+def test_critical_temperatures_stand_below_one_another():
+    points = [tr.Estimate(2.3, 0.1), tr.Estimate(2.5, 0.2)]
+    axes = tr.plots.plot_critical(["c", "chi"], points, [2.36, None])
+    target, found = sorted(axes.lines, key=lambda line: line.get_marker() != "|")
+    np.testing.assert_array_equal(found.get_xdata(), [2.3, 2.5])
+    np.testing.assert_array_equal(target.get_xdata(), [2.36, np.nan])
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["c", "chi"]
+    with pytest.raises(InputError, match="one for each of the 1 names and targets"):
+        tr.plots.plot_critical(["c"], points)
+
+
+def test_the_report_draws_by_the_same_functions(monkeypatch):
+    """Its filters and curves: what they call is what the pictures of `plots` call."""
+    from thermorbm.report import images, panels
+
+    assert (images.draw_weights, images.tiles) == (tr.plots.draw_weights, tr.plots.tiles)
+    assert panels.draw_curve is tr.plots.draw_curve
 
 
 @pytest.fixture(autouse=True)

@@ -60,9 +60,10 @@ class Dataset:
                 object.__setattr__(self, "n_sites", self.hamiltonian.n_sites)
         n_sites = _agreed_n_sites(self.n_sites, self.lattice)
         if self.hamiltonian is not None and self.hamiltonian.n_sites != n_sites:
-            raise InputError(
-                "hamiltonian", f"{self.hamiltonian.n_sites} sites", f"of the data's {n_sites} sites"
-            )
+            grid = self.hamiltonian.grid
+            remedy = f"its shape counts cells of {grid.n_cell} sites" if grid and grid.n_cell > 1 else ""
+            wanted = f"of the data's {n_sites} sites"
+            raise InputError("hamiltonian", f"{self.hamiltonian.n_sites} sites", wanted, remedy)
         _check_packed(self.packed, n_sites)
         packed = self.packed.view()
         packed.flags.writeable = False

@@ -13,10 +13,10 @@ import atexit
 import contextlib
 import json
 import os
-import select
 import signal
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,6 +95,7 @@ class Reader:
         """Closes the file and waits for another."""
         if not self._is_over:
             self.ask({"close": True})
+        if not self._is_over:
             other, Reader._idle = Reader.idle(), self
             if other is not None:
                 other.end()
@@ -103,15 +104,18 @@ class Reader:
         """The child's answer and the bytes that follow it."""
         self._path = self._path if path is None else path
         stdout = self._child.output
+        alarm = threading.Timer(PATIENCE_SECONDS, self._child.kill)  # which ends the answer, too
         try:
+            alarm.start()
             self._child.send(request)
-            ready, _, _ = select.select([stdout], [], [], PATIENCE_SECONDS)
-            answer = json.loads(stdout.readline() if ready else b"")
+            answer = json.loads(stdout.readline())
             content = stdout.read(answer.get("size", 0))
         except (OSError, ValueError) as error:
             self.end()
             problem = "the HDF5 library does not come back from it"
             raise FileError(self._path, f"cannot be read as HDF5: {problem}", "make it again") from error
+        finally:
+            alarm.cancel()
         if answer.get("is_over"):  # whether the child had taken the request is not known
             self.end()
         if "error" in answer:
@@ -120,8 +124,7 @@ class Reader:
 
     def end(self) -> None:
         self._is_over = True
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._child.process.pid, signal.SIGKILL)
+        self._child.kill()
         self._child.process.wait()
         self._child.close()
 
@@ -134,7 +137,10 @@ def _end_idle() -> None:
 
 
 def main() -> None:
-    """The child: a process of its own for every file, so that no file suffers from the one before."""
+    """The child: a process of its own for every file, so that no file suffers from the one before.
+
+    Where a process cannot divide itself, as on Windows, it ends after the first file.
+    """
     import h5py  # noqa: F401  # once for all
 
     with contextlib.suppress(ImportError, OSError, ValueError):  # Windows has no such limits
@@ -143,6 +149,9 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     for line in iter(sys.stdin.buffer.readline, b""):
+        if not hasattr(os, "fork"):
+            _serve(line, {"is_over": True})
+            return
         process = os.fork()
         if process == 0:
             _serve(line)
@@ -154,8 +163,8 @@ def main() -> None:
             return
 
 
-def _serve(line: bytes) -> None:
-    """Answers requests for one file until it is closed."""
+def _serve(line: bytes, at_end: Mapping[str, Any] | None = None) -> None:
+    """Answers requests for one file until it is closed. at_end: the last answer."""
     import h5py
 
     file: Any = None
@@ -172,14 +181,15 @@ def _serve(line: bytes) -> None:
                 answer = {"shape": rows.shape, "size": len(content)}
         except Exception as error:  # h5py raises nearly anything on a damaged file
             answer = {"error": " ".join(str(error).split()) or type(error).__name__}
-        _reply(answer, content)
         if "close" in request:
+            _reply(at_end or {})
             return
+        _reply(answer, content)
         line = sys.stdin.buffer.readline()
 
 
-def _reply(answer: dict[str, Any], content: bytes = b"") -> None:
-    sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n" + content)
+def _reply(answer: Mapping[str, Any], content: bytes = b"") -> None:
+    sys.stdout.buffer.write(json.dumps(dict(answer)).encode() + b"\n" + content)
     sys.stdout.buffer.flush()
 
 

@@ -32,6 +32,8 @@ ORDER = (
     "init",
     "status",
     "report",
+    "critical",
+    "explore",
     "publish",
     "sample",
     "import",
@@ -52,7 +54,6 @@ class InOrder(TyperGroup):
 
 app = typer.Typer(
     cls=InOrder,
-    add_completion=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -13,15 +13,30 @@ from thermorbm.cli.console import PLAIN_STEPS, say
 
 if TYPE_CHECKING:
     from rich.live import Live
-    from rich.table import Table
 
     from thermorbm.reading.analysis import Step
     from thermorbm.runner.progress import Listener, Snapshot
 
-SECONDS_BETWEEN_LINES = 10.0
+SECONDS_BETWEEN_LINES, SECONDS_WITHOUT_NEWS = 10.0, 60.0
 TRAINING_SECONDS_BETWEEN_LINES = 60.0
 
 StepCallback = Callable[["Step"], None]
+
+
+# What tasks of a kind do, for people who watch; a kind that is not here is called by its name.
+WORDS = {
+    "sample": "sampling configurations",
+    "import": "reading your configurations",
+    "measure": "averaging configurations",
+    "energies": "sampling energies",
+    "train": "training machines",
+    "weights": "reading weights",
+    "observe": "reading machines",
+    "interactions": "reading couplings",
+    "partition": "computing ln Z",
+    "bracket": "bounding entropies",
+    "estimate": "estimating critical temperatures",
+}
 
 
 @contextmanager
@@ -38,57 +53,72 @@ def display() -> Iterator[Listener]:
 
 
 class PlainDisplay:
-    """A line when a stage is complete, and one every ten seconds."""
+    """A line when something else is going on, at most every ten seconds, and one every minute."""
 
     def __init__(self) -> None:
-        self._last, self._complete = time.monotonic(), set[str]()
+        self._last, self._shown = -math.inf, set[str]()
 
     def note(self, text: str) -> None:
         say(text)
 
     def update(self, snapshot: Snapshot) -> None:
-        complete = {kind for kind, (done, total) in snapshot.stages.items() if done == total}
-        if complete - self._complete or time.monotonic() - self._last > SECONDS_BETWEEN_LINES:
-            self._last, self._complete = time.monotonic(), self._complete | complete
-            stages = ", ".join(f"{kind} {done}/{total}" for kind, (done, total) in snapshot.stages.items())
-            say(f"{stages}; {left(snapshot)}")
+        kinds, since = kinds_under_way(snapshot), time.monotonic() - self._last
+        is_new = set(kinds) != self._shown
+        if kinds and since > (SECONDS_BETWEEN_LINES if is_new else SECONDS_WITHOUT_NEWS):
+            self._last, self._shown = time.monotonic(), set(kinds)
+            say(line_of(snapshot))
 
 
 class LiveDisplay:
-    """One bar per stage and a line per task under way, drawn in place; notes scroll by above."""
+    """A bar over the time of the run and one line beside it, drawn in place; notes scroll by above."""
 
     def __init__(self, live: Live) -> None:
-        self._live, self._began = live, time.monotonic()
+        self._live, self._began, self._share = live, time.monotonic(), 0.0
 
     def note(self, text: str) -> None:
         self._live.console.print(" ".join(text.split()), markup=False, highlight=False)
 
     def update(self, snapshot: Snapshot) -> None:
-        self._live.update(self._drawn(snapshot))
-
-    def _drawn(self, snapshot: Snapshot) -> Table:
         from rich.progress_bar import ProgressBar
         from rich.table import Table
         from rich.text import Text
 
-        table = Table.grid(padding=(0, 2))
-        for kind, (done, total) in snapshot.stages.items():
-            table.add_row(kind, ProgressBar(total, done, width=30), f"{done}/{total}")
-        for task in snapshot.running:
-            share = f"{100 * task.fraction:.0f} %" if task.fraction else ""
-            table.add_row(Text("at"), Text(task.name), f"{task.seconds:.0f} s {share}")
-        failed = snapshot.counts["failed"]
-        trouble = f", {failed} failed" if failed else ""
-        table.add_row("", f"{time.monotonic() - self._began:.0f} s so far, {left(snapshot)}{trouble}", "")
-        return table
+        elapsed = time.monotonic() - self._began
+        if snapshot.eta is not None:  # a bar does not go back
+            self._share = max(self._share, elapsed / (elapsed + snapshot.eta or 1.0))
+        table = Table.grid(padding=(0, 1))
+        line = Text(line_of(snapshot), no_wrap=True, overflow="ellipsis")
+        table.add_row(ProgressBar(1.0, self._share, width=20), line)
+        self._live.update(table)
 
 
-def left(snapshot: Snapshot) -> str:
-    """The time that is left, in words."""
-    if snapshot.eta is None:
+def line_of(snapshot: Snapshot) -> str:
+    """What is done, what is going on, and the time that is left, as one line."""
+    done, failed = snapshot.counts["done"], snapshot.counts["failed"]
+    counts = f"{done} of {sum(snapshot.counts.values())} tasks done"
+    trouble = f"{failed} failed" if failed else ""
+    stages = [(WORDS.get(kind, kind), *snapshot.stages[kind]) for kind in kinds_under_way(snapshot)]
+    doing = ", ".join(f"{words} ({done} of {total})" for words, done, total in stages)
+    return "; ".join(part for part in (counts, trouble, doing, time_left(snapshot.eta)) if part)
+
+
+def kinds_under_way(snapshot: Snapshot) -> list[str]:
+    """Kinds of the tasks under way, in the order of the study."""
+    kinds = {task.name.split("/", 1)[0] for task in snapshot.running}
+    return [kind for kind in snapshot.stages if kind in kinds]
+
+
+def time_left(seconds: float | None) -> str:
+    """In words no finer than it is known."""
+    if seconds is None:
         return "time left not known yet"
-    minutes, seconds = divmod(round(snapshot.eta), 60)
-    return f"about {minutes} min {seconds:02d} s left" if minutes else f"about {seconds} s left"
+    if seconds < 10:
+        return "a few seconds left"
+    if seconds < 90:
+        return f"about {10 * round(seconds / 10)} s left"
+    if seconds < 90 * 60:
+        return f"about {round(seconds / 60)} min left"
+    return f"about {seconds / 3600:.1f} h left"
 
 
 @contextmanager

@@ -86,9 +86,10 @@ def analyse(
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Read a machine with a dataset: L~, cross entropy, visible energy, weights, entropy bracket, verdicts.
+    """Read a machine with a dataset: likelihoods, energies, entropy.
 
-    The bracket S~ <= S <= upper edge holds for configurations that training has not seen.
+    L~, cross entropy, visible energy, weights, ln Z, the entropy bracket, and verdicts. The bracket
+    S~ <= S <= upper edge holds for configurations that training has not seen.
 
     \b
     Examples:

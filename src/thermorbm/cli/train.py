@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -96,6 +97,10 @@ def train(
             help="Checkpoint: written during training, continued from if it exists.",
         ),
     ] = None,
+    tensorboard: Annotated[
+        Path | None,
+        typer.Option("--tensorboard", metavar="DIR", help="Write the history for TensorBoard there."),
+    ] = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> int:
@@ -125,7 +130,8 @@ def train(
         raise InputError("--checkpoint", str(checkpoint), "another file than the output")
     data, scored = _datasets(file, validation, held_out)
     began = time.monotonic()
-    with training_progress() as report:
+    with training_progress() as report, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
         result = thermorbm.train(
             data,
             n_hidden,
@@ -142,8 +148,11 @@ def train(
             filters=filters,
             kernel=kernel,
             point_group=point_group,
+            tensorboard=tensorboard,
             **({"zero_bias": True} if zero_bias else {}),
         )
+    for warning in caught:
+        say(f"WARNING: {warning.message}")
     result.rbm.save(output)
     summary = {
         "file": str(output),

@@ -12,6 +12,7 @@ from typing import Any
 
 from thermorbm.exact.energies import EnergyMoments
 from thermorbm.exact.planar import honeycomb, kagome, triangular
+from thermorbm.exact.thermodynamics import ManyTemperatures, Thermodynamics
 from thermorbm.exact.transfer import transfer_energies
 from thermorbm.hamiltonians import Hamiltonian, hamiltonian
 
@@ -23,17 +24,28 @@ _BULK: dict[str, tuple[Callable[..., Any], int]] = {
 }
 
 
-def bulk_energies(H: Hamiltonian, T: float) -> EnergyMoments | None:
-    """Mean and variance of the total energy of a large uniform lattice; None without a closed form."""
-    if H.name not in _BULK or not H.uniform or H.has_field or H.products is None or H.grid is None:
+def bulk_thermodynamics(H: Hamiltonian, T: float | ManyTemperatures) -> Thermodynamics[Any] | None:
+    """Per spin of the infinite lattice with the couplings of H; None without a closed form."""
+    coupling = _one_coupling(H)
+    return None if coupling is None else _BULK[H.name][0](T, coupling)
+
+
+def _one_coupling(H: Hamiltonian) -> float | None:
+    """J of all bonds alike of a lattice with a closed form."""
+    if H.name not in _BULK or not H.uniform or H.has_field or H.products is None:
         return None
     couplings = {product.coupling for product in H.products}
-    function, small = _BULK[H.name]
-    side = min(H.grid.shape)
-    if len(couplings) > 1 or side < small or any(length % small for length in H.grid.shape):
+    return couplings.pop() if len(couplings) == 1 and 0.0 not in couplings else None
+
+
+def bulk_energies(H: Hamiltonian, T: float) -> EnergyMoments | None:
+    """Mean and variance of the total energy of a large uniform lattice; None without a closed form."""
+    coupling, infinite = _one_coupling(H), bulk_thermodynamics(H, T)
+    if coupling is None or infinite is None or H.grid is None:
         return None
-    coupling = couplings.pop()
-    infinite = function(T, coupling)
+    small, side = _BULK[H.name][1], min(H.grid.shape)
+    if side < small or any(length % small for length in H.grid.shape):
+        return None
     torus = hamiltonian(H.name, (small, small), coupling=coupling)
     gap = abs(transfer_energies(torus, T).mean / torus.n_sites - infinite.energy)
     n_sites, allowance = H.n_sites, gap * small / side

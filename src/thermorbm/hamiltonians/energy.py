@@ -143,6 +143,17 @@ class Hamiltonian:
         """Whether no configuration satisfies every term."""
         return self.ground_state is None
 
+    @property
+    def no_clusters(self) -> str:
+        """Why whole clusters of spins cannot be moved at once; empty where they can."""
+        if self.largest_order > 2:
+            return "clusters are not offered for products of three or four spins"
+        if self.has_field:
+            return "clusters in a field would need a ghost spin, which is not offered"
+        if self.frustrated:
+            return "on a frustrated lattice clusters percolate far above any order and move nothing"
+        return ""
+
     @cached_property
     def bipartite(self) -> bool:
         """Whether the sites fall into two sublattices with all bonds between them; pairs alone."""

@@ -17,7 +17,7 @@ from thermorbm.model import LogPartition, Machine
 from thermorbm.model.random_units import seed_sequence
 from thermorbm.model.units import whole_number
 from thermorbm.observables import EntropyBracket
-from thermorbm.reading.configurations import is_our_ising
+from thermorbm.reading.configurations import is_ours
 from thermorbm.reading.entropy import edges, log_partition
 from thermorbm.reading.machine import filter_sum_variance, mean_and_variance, scores
 from thermorbm.stats import Estimate
@@ -141,7 +141,7 @@ def bracket_entropy(
     with shown_progress(progress if isinstance(progress, bool) else None) as bar:
         listener = progress if callable(progress) else bar
         ln_z = log_partition(machine, partition_seed, width, listener)
-        both = edges(machine, chosen, ln_z, bracket_seed, is_our_ising(data), listener)
+        both = edges(machine, chosen, ln_z, bracket_seed, is_ours(data), listener)
     return EntropyReport(ln_z, both)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,8 @@ def generation(
 
 def _generated(machine: Machine, data: Dataset, p_h: float, steps: int, seed: int) -> Generated:
     new = ob.generate(machine, p_h, GENERATED, steps, seed, data.lattice, data.temperature)
-    has_energy = data.lattice is not None and data.temperature is not None
+    new = replace(new, hamiltonian=data.hamiltonian)
+    has_energy = (data.hamiltonian or data.lattice) is not None and data.temperature is not None
     return Generated(p_h, steps, {**averages(new), **(thermal_averages(new) if has_energy else {})})
 
 
@@ -83,7 +85,8 @@ def _relaxation(machine: Machine, data: Dataset, p_h: float, seed: int) -> Array
         chains = ob.generate(machine, probability, RELAXATION_CHAINS, 0, seed, data.lattice).spins()
         rows: dict[str, list[tuple[float, float]]] = {"energy": [], "abs_magnetization": []}
         for step_seed in np.random.SeedSequence([seed, 1]).spawn(RELAXATION_STEPS + 1):
-            series = ob.configuration_series(Dataset.from_spins(chains, data.lattice))
+            spins = Dataset.from_spins(chains, data.lattice, hamiltonian=data.hamiltonian)
+            series = ob.configuration_series(spins)
             rows["abs_magnetization"].append(_pair(np.abs(series.magnetization)))
             if series.energy is not None:
                 rows["energy"].append(_pair(series.energy / data.n_sites))

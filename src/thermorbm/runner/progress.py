@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,12 @@ from thermorbm.runner.rundir import RunDirectory, read_plan, shard_owners
 from thermorbm.runner.store import damage
 from thermorbm.runner.task import Cost, Task
 from thermorbm.storage import read_json
+
+# What the estimated costs weigh beside what was measured: so many seconds, or this share of all work. The
+# first tasks, which load compilers, would otherwise speak for all.
+PRIOR_SECONDS, PRIOR_SHARE = 20.0, 0.05
+# The time left that is shown follows what is estimated within this share of it.
+INERTIA_SECONDS, INERTIA_SHARE = 3.0, 0.15
 
 STATES = ("done", "running", "pending", "failed", "skipped")
 
@@ -49,7 +56,11 @@ class Listener(Protocol):
 
 @dataclass
 class Clock:
-    """Learns from finished tasks how far the estimated costs are off, kind by kind."""
+    """Learns from finished tasks how far the estimated costs are off, kind by kind.
+
+    The ratio of a kind is drawn towards that of all kinds, and that one towards 1, as if PRIOR_SECONDS more
+    had been measured to be so; and the end that is told moves slowly. So the time left does not wander.
+    """
 
     costs: Mapping[str, Cost]
     tasks: Mapping[str, Task]
@@ -57,6 +68,7 @@ class Clock:
     fractions: dict[str, float] = field(default_factory=dict)
     _measured: dict[str, float] = field(default_factory=dict)
     _estimated: dict[str, float] = field(default_factory=dict)
+    _told: tuple[float, float] | None = None  # when the time left was asked for, and the end that was told
 
     def start(self, task_id: str) -> None:
         self.started[task_id], self.fractions[task_id] = time.monotonic(), 0.0
@@ -80,23 +92,43 @@ class Clock:
         """Seconds left: the work that remains over the number of workers, or the longest task under way."""
         if not self._measured:
             return None
-        now = time.monotonic()
-        waiting = sum(self._expected(task_id) for task_id, state in states.items() if state == "pending")
-        rest = [self._left(task_id, now - start) for task_id, start in self.started.items()]
-        return max([(waiting + sum(rest)) / n_workers, *rest])
+        now, ratios = time.monotonic(), self._ratios()
+        expected = {
+            task_id: ratios[self.tasks[task_id].kind] * self.costs[task_id].seconds
+            for task_id, state in states.items()
+            if state == "pending" or task_id in self.started
+        }
+        rest = [
+            _rest(expected.pop(task_id), now - start, self.fractions[task_id])
+            for task_id, start in self.started.items()
+        ]
+        return self._steadied(now, max([(sum(expected.values()) + sum(rest)) / n_workers, *rest]))
 
-    def _expected(self, task_id: str) -> float:
-        kind = self.tasks[task_id].kind
-        measured_kind = kind if kind in self._measured else None
-        measured = self._measured[kind] if measured_kind else sum(self._measured.values())
-        estimated = self._estimated[kind] if measured_kind else sum(self._estimated.values())
-        return self.costs[task_id].seconds * measured / estimated
+    def _ratios(self) -> dict[str, float]:
+        """Measured over estimated seconds, for every kind of task."""
+        prior = max(PRIOR_SECONDS, PRIOR_SHARE * sum(cost.seconds for cost in self.costs.values()))
+        overall = (sum(self._measured.values()) + prior) / (sum(self._estimated.values()) + prior)
+        return {
+            kind: (self._measured.get(kind, 0.0) + prior * overall) / (self._estimated.get(kind, 0.0) + prior)
+            for kind in {task.kind for task in self.tasks.values()}
+        }
 
-    def _left(self, task_id: str, elapsed: float) -> float:
-        fraction = self.fractions[task_id]
-        if fraction > 0.05:
-            return elapsed * (1 - fraction) / fraction
-        return max(0.0, self._expected(task_id) - elapsed)
+    def _steadied(self, now: float, left: float) -> float:
+        """The time left by an end that moves slowly towards the one that is estimated."""
+        if self._told is None:
+            self._told = now, now + left
+        asked, end = self._told
+        weight = -math.expm1(-(now - asked) / max(INERTIA_SECONDS, INERTIA_SHARE * left))
+        end += weight * (now + left - end)
+        self._told = now, end
+        return max(0.0, end - now)
+
+
+def _rest(expected: float, elapsed: float, fraction: float) -> float:
+    """Seconds left of a task: as expected at its begin, and more and more by its own pace."""
+    if fraction == 0:
+        return max(0.0, expected - elapsed)
+    return (1 - fraction) * ((1 - fraction) * expected + elapsed)
 
 
 def count(states: Mapping[str, str]) -> dict[str, int]:

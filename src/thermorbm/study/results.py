@@ -11,6 +11,7 @@ certificates, verdicts, ln Z) keep what this file does not name in `other`. A pa
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -40,12 +41,14 @@ from thermorbm.reading.values import (
 )
 from thermorbm.records import BadRecord, NotDone, as_plain, from_plain, other_values
 from thermorbm.stats import Estimate
-from thermorbm.storage import read_json, write_json
+from thermorbm.storage import finite, read_json, write_json
+from thermorbm.study.scaled import Scaling
 from thermorbm.study.spec import Control, Sector
 
 # 1: without roles of machines. Files of format 1 are still read.
 FORMAT = 2
 GROUP = {"stored": "group"}  # what files call the name of a variant
+SAMPLES = "samples."  # begins the names of arrays with a number for every configuration
 NOT_READ = NotDone("it is not in the results")
 
 
@@ -75,7 +78,8 @@ class Certificate:
 class Data:
     """Configurations at one value of the control parameter. thermal: averages by the name of the quantity.
 
-    file: of the histogram of m and of the correlations, relative to the run directory.
+    file: of the histogram of m and of the correlations, relative to the run directory. is_constant: whether
+    all configurations are one and the same.
     """
 
     value: float
@@ -89,6 +93,7 @@ class Data:
     thermal: Mapping[str, Estimate] = field(default_factory=dict)
     exact: ExactValues | None = None
     file: str | None = None
+    is_constant: bool = False
 
 
 @dataclass(frozen=True)
@@ -309,10 +314,27 @@ class Indicators:
 
 
 @dataclass(frozen=True)
+class Model:
+    """A Hamiltonian other than the ferromagnet with J = 1. words: its name, shape and couplings.
+
+    order: what stands in the place of m, see `observables.order_parameter`. n_cell: sites per cell. pairs: J
+    by displacement, none where sites are not alike or products have more spins. field: h, None if it varies.
+    """
+
+    words: str
+    order: str
+    n_cell: int = 1
+    pairs: tuple[Pair, ...] = ()
+    field: float | None = None
+
+
+@dataclass(frozen=True)
 class Family:
     """Configurations on one lattice, and the machines trained on them.
 
-    critical_temperature: of the infinite lattice, None where it is not known.
+    hamiltonian: "ising" is the ferromagnet with J = 1, "unknown" none, any other is named in `model`. shape:
+    None where sites do not lie on a grid of their own. critical_temperature: of the infinite lattice, None
+    where it is not known.
     """
 
     name: str
@@ -327,10 +349,21 @@ class Family:
     thermodynamics: Thermodynamics | NotDone
     indicators: tuple[Indicators, ...]
     critical_temperatures: tuple[CriticalTemperature, ...]
+    model: Model | None = None
 
     @property
     def is_ising(self) -> bool:
         return self.hamiltonian == "ising"
+
+    @property
+    def has_energy(self) -> bool:
+        """Whether the Hamiltonian is known."""
+        return self.hamiltonian != "unknown"
+
+    @property
+    def orders_uniformly(self) -> bool:
+        """Whether the magnetisation is the order parameter, as far as anyone knows."""
+        return self.model is None or self.model.order == "magnetisation"
 
     @property
     def dimension(self) -> int | None:
@@ -486,6 +519,7 @@ class Results:
     tasks: TaskCounts
     timings: Timings
     format: int = FORMAT
+    scalings: tuple[Scaling, ...] = ()
 
     @property
     def diverged(self) -> list[str]:
@@ -514,7 +548,12 @@ class Results:
 
 
 def write_results(path: Path, results: Results) -> None:
-    write_json(path, as_plain(results), indent=1)
+    """Writes them as JSON; a file that holds them already keeps its date, which tells when they changed."""
+    content = finite(as_plain(results))
+    with contextlib.suppress(FileError):
+        if read_json(path) == content:
+            return
+    write_json(path, content, indent=1)
 
 
 def read_results(path: Path) -> Results:
@@ -535,7 +574,7 @@ def read_results(path: Path) -> Results:
 def _check_names(results: Results) -> None:
     """InputError unless all names could be those of a study: they become names of files."""
     check_name("study", results.study.name)
-    for item in results.extrapolations:
+    for item in (*results.extrapolations, *results.scalings):
         check_name("name", item.name)
     for family in results.families:
         check_name("name", family.name)

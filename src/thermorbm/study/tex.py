@@ -6,7 +6,7 @@ import html
 import re
 
 SYMBOLS = {
-    "langle": "⟨", "rangle": "⟩", "theta": "θ", "chi": "χ", "beta": "β", "nu": "ν", "sigma": "σ",
+    "langle": "⟨", "rangle": "⟩", "theta": "θ", "chi": "χ", "beta": "β", "gamma": "γ", "nu": "ν", "sigma": "σ",
     "Sigma": "Σ", "Delta": "Δ", "sum": "∑", "infty": "∞", "leq": "≤", "geq": "≥", "approx": "≈", "times": "×",
     "cdot": "·", "pm": "±", "ell": "ℓ", ",": " ", ";": " ",
 }  # fmt: skip

@@ -44,6 +44,7 @@ def _sums_panel(
 
 def draw_filter_sums(family: FamilyView) -> Chart:
     """Figure 3b."""
+    family.check_uniform_order()
     panel = _sums_panel(family, "Filter sums", "filter_sums", abs_variance_panel)
     peak = peak_of(family.curve("main", family.smallest(), "filter_sum_abs_variance"))
     where = "" if peak is None else text(" It is largest at {}.", family.at(peak[0]))
@@ -132,7 +133,7 @@ def _fixed_panel(family: FamilyView, item: Indicators) -> Panel:
 def draw_abs_variances(run: Run) -> Chart:
     """Supplement: the inset of figure 3b by itself, for all families."""
     panels = []
-    for family in run.families:
+    for family in [family for family in run.families if family.results.orders_uniformly]:
         if any(points(item.curves.get("filter_sum_abs_variance")) for item in family.results.indicators_of()):
             panels.append(replace(abs_variance_panel(family), title=family.title))
     if not panels:

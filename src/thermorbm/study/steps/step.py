@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from thermorbm.runner.task import BASE_MEMORY, Cost, Step, Task, derived_seed
+from thermorbm.study.named import n_sites_of
 
 if TYPE_CHECKING:
     from thermorbm.dataset import Dataset
@@ -75,6 +75,7 @@ class Rows:
         self._families = {family["name"]: family for family in families}
         self._rows: dict[str, Values] = {}
         self.extrapolations: list[Values] = []
+        self.scalings: list[Values] = []
 
     def family(self, result: Reduced) -> Values:
         return self._families[result.task.labels["family"]]
@@ -150,7 +151,7 @@ def data_size(inputs: Iterable[Task]) -> DataSize:
     if not sampled:
         return DataSize(GUESSED_SAMPLES, GUESSED_SITES)
     n_samples = sum(parameters["samples"] + parameters["held_out"] for parameters in sampled)
-    return DataSize(n_samples, math.prod(sampled[0]["shape"]))
+    return DataSize(n_samples, n_sites_of(sampled[0]))
 
 
 def scan_cost(task: Task, inputs: Sequence[Task]) -> Cost:
