@@ -97,7 +97,10 @@ class StudyRun:
 
 
 def load_run(path: str | Path) -> StudyRun:
-    """The results in a run directory; FileError if it is not one, or says how far a study under way is."""
+    """Reads the results in a run directory.
+
+    FileError if it is no run directory, or if its study is under way; the message says how far it is.
+    """
     return StudyRun(path)
 
 

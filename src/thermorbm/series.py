@@ -35,7 +35,7 @@ class Series(Sequence[Dataset | Measurements]):
     """Samples of one Hamiltonian at two or more temperatures, ascending.
 
     A member is a Dataset, or Measurements (energies and magnetisations alone) at a temperature that bridges
-    two others. At least one member is a Dataset, which tells the Hamiltonian.
+    two others. At least one member is a Dataset, from which the Hamiltonian is taken.
     """
 
     def __init__(self, members: Sequence[Dataset | Measurements]) -> None:
@@ -111,7 +111,7 @@ class Series(Sequence[Dataset | Measurements]):
 
     @property
     def hamiltonian(self) -> Hamiltonian:
-        """Of which all members are configurations."""
+        """The Hamiltonian of which all members are configurations."""
         return self._hamiltonian
 
     @property

@@ -1,4 +1,4 @@
-"""How far a run has come and how long it will take: while it runs, and as its directory tells it."""
+"""How far a run has come and how long it will take, while it runs or from its directory alone."""
 
 from __future__ import annotations
 
