@@ -14,9 +14,10 @@ MISSING = "chromium and chromedriver are missing: apt-get install chromium chrom
 CHAINS = """
 const [kind, start, n, steps, seed] = arguments, done = arguments[arguments.length - 1];
 (async function () {
-  const spec = App.point().machines[kind], hamiltonian = App.state.hamiltonian, random = Thermorbm.generator(seed);
+  const spec = App.point().machines[kind], hamiltonian = App.state.hamiltonian;
   const bytes = await Thermorbm.unpack(document.getElementById(spec.id).textContent);
-  const machine = Thermorbm.makeMachine(spec, bytes, App.family().shape), values = [];
+  const machine = Thermorbm.makeMachine(spec, bytes, App.family().shape);
+  const random = Thermorbm.generator(seed), values = [];
   for (let k = 0; k < n; k++) {
     const chain = Thermorbm.makeChain(machine, random);
     if (start === "random") chain.randomSpins(); else chain.fromHidden(App.hiddenProbability());
@@ -76,3 +77,13 @@ def complaints(driver):
     messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
     asked = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
     return logged + [url for url in asked if not url.startswith(("file:", "data:", "blob:"))]
+
+
+class Silent:
+    """A listener to whom everything may be told."""
+
+    def note(self, text):
+        pass
+
+    def update(self, snapshot):
+        pass

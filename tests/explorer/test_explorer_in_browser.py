@@ -1,16 +1,20 @@
-"""The explorer in headless Chromium: slider, chains, drawing, figure, and what the page says where it cannot."""
+"""The explorer in headless Chromium: slider, chains, drawing, figure, and what it says where it cannot."""
 
 import re
+import shutil
 from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+
 from explorer_browser import (
     CHAINS,
     CHROMIUM,
     DRIVER,
     MISSING,
+    Silent,
     choose,
     complaints,
     open_page,
@@ -18,10 +22,10 @@ from explorer_browser import (
     wait_for,
 )
 from oracles.xoshiro128 import xoshiro128_starstar
-
 from thermorbm.dataset import Dataset
 from thermorbm.explorer import build_explorer
 from thermorbm.explorer.build import make_page
+from thermorbm.explorer.codec import with_weights
 from thermorbm.explorer.content import FamilyContent, Point, ShownMachine, contents
 from thermorbm.explorer.datasets import shown_data
 from thermorbm.explorer.fit import fit
@@ -29,7 +33,10 @@ from thermorbm.lattice import Lattice
 from thermorbm.model import RBM
 from thermorbm.observables.generation import generate
 from thermorbm.report.run import read_run
+from thermorbm.study.run import run_study
 from thermorbm.study.spec import Control
+
+DESK_PARTS = 'held_out = 2000\nparts = ["thermal"]'
 
 pytestmark = pytest.mark.skipif(not CHROMIUM or not DRIVER, reason=MISSING)
 
@@ -121,40 +128,41 @@ def shown_machine(run, family, point, kind):
     return content, content.points[point].machines[kind].load()
 
 
+INPUTS = """
+const [kind, v, h] = arguments, done = arguments[arguments.length - 1], spec = App.point().machines[kind];
+Thermorbm.unpack(document.getElementById(spec.id).textContent).then(function (bytes) {
+  const machine = Thermorbm.makeMachine(spec, bytes, App.family().shape);
+  const x = new Float64Array(machine.nHidden), y = new Float64Array(machine.nVisible);
+  machine.hiddenInputs(v, x);
+  machine.visibleInputs(h, y);
+  done({W: Array.from(machine.arrays.W), x: Array.from(x), y: Array.from(y), error: spec.weight_error});
+});
+"""
+
+
 @pytest.mark.parametrize(
     ("family", "point", "kind"),
-    [("2d", 1, "dense"), ("2d", 1, "as-paper"), ("2d", 2, "symmetric"), ("3d", 0, "dense"), ("3d", 0, "symmetric")],
+    [
+        ("2d", 1, "dense"),
+        ("2d", 1, "as-paper"),
+        ("2d", 2, "symmetric"),
+        ("3d", 0, "dense"),
+        ("3d", 0, "symmetric"),
+    ],
 )
 def test_weights_in_the_browser_are_those_of_the_machine(browser, explored_run, family, point, kind):
-    """Every weight within the error that the page states; convolutions like those in Python."""
+    """Every weight within the error that the page states; inputs of both layers like those in Python."""
     choose(browser, ["2d", "3d"].index(family), point)
-    content, machine = shown_machine(explored_run, family, point, kind)
+    _, machine = shown_machine(explored_run, family, point, kind)
     v = np.random.default_rng(1).choice([-1, 1], (1, machine.n_visible))
     h = np.random.default_rng(2).choice([-1, 1], (1, machine.n_hidden))
-    found = browser.execute_async_script(
-        """
-        const [kind, v, h] = arguments, done = arguments[arguments.length - 1], spec = App.point().machines[kind];
-        Thermorbm.unpack(document.getElementById(spec.id).textContent).then(function (bytes) {
-          const machine = Thermorbm.makeMachine(spec, bytes, App.family().shape);
-          const x = new Float64Array(machine.nHidden), y = new Float64Array(machine.nVisible);
-          machine.hiddenInputs(v, x);
-          machine.visibleInputs(h, y);
-          done({W: Array.from(machine.arrays.W), x: Array.from(x), y: Array.from(y), error: spec.weight_error});
-        });
-        """,
-        kind, v[0].tolist(), h[0].tolist(),
-    )  # fmt: skip
-    stored = machine.filters if kind == "symmetric" else machine.W
-    assert np.abs(np.array(found["W"]) - stored.ravel()).max() <= found["error"] * (1 + 1e-6)
-    rounded = np.asarray(found["W"]).reshape(stored.shape)
-    same = (
-        type(machine)(rounded, machine.shape, machine.visible_bias, machine.hidden_bias)
-        if kind == "symmetric"
-        else RBM(rounded, machine.b, machine.c)
-    )
-    np.testing.assert_allclose(found["x"], same.hidden_inputs(v)[0], atol=1e-5)
-    np.testing.assert_allclose(found["y"], same.visible_inputs(h)[0], atol=1e-5)
-    assert content.shape is not None
+    made = browser.execute_async_script(INPUTS, kind, v[0].tolist(), h[0].tolist())
+    weights = machine.filters if kind == "symmetric" else machine.W
+    rounded = np.array(made["W"]).reshape(weights.shape)
+    assert np.abs(rounded - weights).max() <= made["error"] * (1 + 1e-6)
+    same = with_weights(machine, rounded)
+    np.testing.assert_allclose(made["x"], same.hidden_inputs(v)[0], atol=1e-5)
+    np.testing.assert_allclose(made["y"], same.visible_inputs(h)[0], atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -167,11 +175,14 @@ def test_weights_in_the_browser_are_those_of_the_machine(browser, explored_run, 
     ],
 )
 def test_chains_agree_with_those_in_python(browser, explored_run, family, point, kind, start):
-    """Mean E/N and |m| after 20 steps of independent chains, within four standard errors of the difference."""
-    n, steps = 1000, 20
     choose(browser, ["2d", "3d"].index(family), point)
+    compare_chains(browser, explored_run, family, point, kind, start, 1000)
+
+
+def compare_chains(browser, run, family, point, kind, start, n, steps=20):
+    """Mean E/N and |m| after some steps of n independent chains, within four errors of the difference."""
     made = np.array(browser.execute_async_script(CHAINS, kind, start, n, steps, 11))
-    content, machine = shown_machine(explored_run, family, point, kind)
+    content, machine = shown_machine(run, family, point, kind)
     lattice = Lattice(content.shape)
     if start == "random":
         spins = np.random.default_rng(3).choice(np.array([-1, 1], np.int8), (4 * n, lattice.n_sites))
@@ -229,12 +240,16 @@ def test_keys_draw_too(browser):
     canvas = browser.switch_to.active_element
     assert canvas.get_attribute("class") == "spins drawable"
     canvas.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_DOWN, Keys.SPACE)
-    drawn = browser.execute_script("return Array.from(App.panes[1].chain.v.keys()).filter(k => App.panes[1].chain.v[k] > 0)")
+    drawn = browser.execute_script(
+        "return Array.from(App.panes[1].chain.v.keys()).filter(k => App.panes[1].chain.v[k] > 0)"
+    )
     assert drawn == [9]
 
 
 def test_one_click_saves_a_figure(browser, tmp_path):
-    browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    browser.execute_cdp_cmd(
+        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
+    )
     browser.find_element("id", "steps").click()
     browser.find_element("id", "figure").click()
     wait_for(browser, lambda d: list(tmp_path.glob("*.svg")))
@@ -253,7 +268,9 @@ def test_one_click_saves_a_figure(browser, tmp_path):
 def test_filters_are_sorted_by_their_sum_and_can_be_chosen(browser):
     from selenium.webdriver.common.keys import Keys
 
-    sums = browser.execute_script("return App.panes[0].tiles.order.map(unit => App.panes[0].tiles.sums[unit])")
+    sums = browser.execute_script(
+        "return App.panes[0].tiles.order.map(unit => App.panes[0].tiles.sums[unit])"
+    )
     assert sums == sorted(sums, reverse=True)
     mosaic = browser.find_element("css selector", "#filters-0 .mosaic")
     mosaic.send_keys(Keys.ARROW_RIGHT)
@@ -291,8 +308,6 @@ def test_dark_windows_get_a_dark_page(browser):
 
 
 def test_published_results_say_what_is_missing(driver, copied_run):
-    import shutil
-
     shutil.rmtree(copied_run / "cache")
     open_page(driver, build_explorer(copied_run))
     assert "published results leave them out" in text(driver, "#pane-0 .missing")
@@ -311,7 +326,9 @@ def test_users_own_data_without_lattice_and_energy(driver, explored_run, tmp_pat
     data = shown_data(Dataset.from_spins(rng.choice([-1, 1], (50, 13)).astype(np.int8)), is_ising=False)
     machine = RBM(rng.normal(0, 0.3, (3, 13)), np.zeros(13), np.zeros(3))
     shown = ShownMachine(lambda: machine, ["Training: <b>converged</b>."])
-    family = FamilyContent("own", None, 13, None, {"dense": "Dense, 3"}, [Point(1.5, data, {"dense": shown}, {})])
+    family = FamilyContent(
+        "own", None, 13, None, {"dense": "Dense, 3"}, [Point(1.5, data, {"dense": shown}, {})]
+    )
     page = tmp_path / "own.html"
     page.write_text(make_page(run, [family], fit([family], 10**6)), encoding="utf-8")
     open_page(driver, page)
@@ -348,3 +365,22 @@ def test_without_javascript_there_are_still_pictures(driver, explored_run):
         assert not is_shown(driver, "main")
     finally:
         driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+@pytest.mark.slow
+def test_the_explorer_of_desk(driver, tmp_path):
+    """Machines of the study desk as it trains them, in at most 10 MB, with chains like those in Python."""
+    study = (Path(__file__).parents[2] / "studies" / "desk.toml").read_text(encoding="utf-8")
+    kept = [part for part in study.split("\n[[family.variant]]\n") if 'name = "all-T' not in part]
+    text_of_study = "\n[[family.variant]]\n".join(kept).replace("held_out = 2000", DESK_PARTS)
+    (tmp_path / "desk.toml").write_text(text_of_study, encoding="utf-8")
+    assert run_study(tmp_path / "desk.toml", tmp_path / "run", Silent(), n_workers=2).is_complete
+    page = build_explorer(tmp_path / "run")
+    assert page.stat().st_size <= 10_000_000
+    open_page(driver, page)
+    for point, kind in ((10, "dense"), (14, "symmetric")):
+        choose(driver, 0, point)
+        driver.find_element("id", "steps").click()
+        assert text(driver, "#pane-0 .numbers").startswith("step 2")
+        compare_chains(driver, tmp_path / "run", "2d", point, kind, "random", 200)
+    assert complaints(driver) == []

@@ -49,7 +49,9 @@ def build_explorer(path: Path | str, target: Path | str | None = None, megabytes
     check_target(page)
     families = contents(run)
     if not families:
-        raise FileError(run.path, "has no configurations and no machines yet", "wait until the study has some")
+        raise FileError(
+            run.path, "has no configurations and no machines yet", "wait until the study has some"
+        )
     fitted = fit(families, int(megabytes * MEGABYTE) - REST)
     with atomic_path(page) as temporary:
         temporary.write_text(make_page(run, families, fitted), encoding="utf-8", errors="replace")

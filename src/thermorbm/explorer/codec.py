@@ -3,8 +3,8 @@
 A dense machine is its W, b and c. A symmetric one is stored in the same way: one row of W for each filter,
 one b, and one c for each filter.
 
-Bytes of a machine, before compression: b and c as float32, then W. float16: all low bytes, then all high ones,
-which compress better apart. int8: first a scale for each row, float32; W = scale * integer.
+Bytes of a machine, before compression: b and c as float32, then W. float16: all low bytes, then all high
+ones, which compress better apart. int8: first a scale for each row, float32; W = scale * integer.
 """
 
 from __future__ import annotations

@@ -89,8 +89,9 @@ def progress_notes(run: Run) -> list[str]:
     missing = sum(name.startswith("train/") for name in tasks.missing)
     failed = sum(row.task.startswith("train/") for row in tasks.failed)
     return [
-        f"This study is not complete: {tasks.done} of {tasks.total} tasks are done, {missing} machines are not "
-        f"trained yet, and the training of {failed} failed. The page shows what there is; make it again later."
+        f"This study is not complete: {tasks.done} of {tasks.total} tasks are done, {missing} machines are "
+        f"not trained yet, and the training of {failed} failed. The page shows what there is; make it again "
+        "later."
     ]
 
 
@@ -105,7 +106,9 @@ class _Reader:
     def family(self, family: results.Family) -> FamilyContent:
         chosen = {key: _machines_of(family, *KINDS[key]) for key in KINDS}
         chosen = {key: machines for key, machines in chosen.items() if machines}
-        notes = [f"Family {family.name} has no {NAMES[key].lower()} machines." for key in PAIR if key not in chosen]
+        notes = [
+            f"Family {family.name} has no {NAMES[key].lower()} machines." for key in PAIR if key not in chosen
+        ]
         values = {row.value for row in family.balanced_data()}
         values |= {value for machines in chosen.values() for value in machines}
         points = [self._point(family, value, chosen, notes) for value in sorted(values)]

@@ -28,7 +28,16 @@ from thermorbm.storage import atomic_path, create_json, read_json, write_json
 
 FORMAT = 1
 OURS = ("shards", "reduced", "cache", "logs", "failed", "tables", "figures")
-FILES = ("run.json", "study.toml", "plan.json", "state.json", "lock", "results.json", "report.html")
+FILES = (
+    "run.json",
+    "study.toml",
+    "plan.json",
+    "state.json",
+    "lock",
+    "results.json",
+    "report.html",
+    "explore.html",
+)
 KNOWN = frozenset((*OURS, *FILES, "reduced.tar.xz"))
 BEGINNING = re.compile(r"\.run\.json\..*\.tmp")  # left by a writer that was killed
 
@@ -182,7 +191,8 @@ def clear(directory: RunDirectory) -> None:
     for name in OURS:
         if (directory.path / name).exists():
             shutil.rmtree(directory.path / name)
-    for file in (directory.results, directory.state, directory.plan, directory.path / "report.html"):
+    pages = (directory.path / "report.html", directory.path / "explore.html")
+    for file in (directory.results, directory.state, directory.plan, *pages):
         file.unlink(missing_ok=True)
 
 

@@ -51,13 +51,7 @@ const View = (function () {
     const drawing = state.start === "drawing";
     Pictures.drawSpins(pane.spins, pane.chain.v, state.layout, drawing ? state.cursor : -1);
     pane.hidden.style.maxWidth = pane.tiles.shared ? "" : "14em";
-    if (pane.tiles.shared) {
-      Pictures.drawTiledSpins(pane.hidden, pane.chain.h, pane.machine.nVisible, pane.units);
-    } else {
-      const sorted = pane.tiles.order.map(function (unit) { return pane.chain.h[unit]; });
-      if (!pane.square || pane.square.place.length !== sorted.length) pane.square = Pictures.layoutOf(null, sorted.length);
-      Pictures.drawSpins(pane.hidden, sorted, pane.square, -1);
-    }
+    Pictures.drawSpins(pane.hidden, pane.chain.h, pane.units, -1);
   }
 
   function showNumbers(pane) {
