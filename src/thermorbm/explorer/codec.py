@@ -51,7 +51,8 @@ def store(machine: Machine, format: str, v: NDArray[np.int8] | None = None) -> S
     window = machine.window if isinstance(machine, SymmetricRBM) else None
     error = float(np.abs(rounded - W.astype(np.float64)).max())
     text = packed_text(biases + content)
-    return Stored(format, text, *W.shape, window, error, _energy_error(machine, rounded, v))
+    rows, columns = W.shape
+    return Stored(format, text, rows, columns, window, error, _energy_error(machine, rounded, v))
 
 
 def _energy_error(machine: Machine, W: Floats, v: NDArray[np.int8] | None) -> float | None:

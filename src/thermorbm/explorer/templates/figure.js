@@ -36,7 +36,10 @@ const Figure = (function () {
       make("rect", { x: 0, y: -20, width: 13, height: 13, fill: item.colour }),
       text(20, -8, item.name, 17, { fill: INK }), spins(item, 0, SIDE), text(0, SIDE + 22, item.words, 15, { fill: SOFT })
     ];
-    if (item.hidden) parts.push(spins(item.hidden, SIDE + 10, BESIDE), text(SIDE + 10, SIDE, "hidden layer", 13, { fill: SOFT }));
+    if (item.hidden) {
+      const layout = item.hidden.layout, height = Math.min(SIDE, BESIDE / layout.width * layout.height);
+      parts.push(spins(item.hidden, SIDE + 10, BESIDE), text(SIDE + 10, Math.min(SIDE, height + 16), "hidden layer", 13, { fill: SOFT }));
+    }
     return make("g", { transform: "translate(" + x + " 92)" }, parts);
   }
 

@@ -91,21 +91,25 @@ const View = (function () {
     const data = point().data, rows = [];
     if (data) {
       const energy = data.means.energy, m = data.means.abs_magnetization;
-      rows.push(["Data", energy ? energy.text.replace("-", "−") : "–", m ? m.text : "–", data.n_counted + " configurations"]);
+      rows.push([page.colours.data, "Data", energy ? energy.text.replace("-", "−") : "–", m ? m.text : "–", data.n_counted + " configurations"]);
     }
     panes.forEach(function (pane) {
       if (!pane.chain) return;
       const n = pane.count, mean = function (trace) { return n && trace.values.length ? number(trace.sum / n) : "–"; };
-      rows.push([kindName(pane.kind), mean(pane.trace.energy), mean(pane.trace.magnetization), n + " steps"]);
+      rows.push([pane.colour, kindName(pane.kind), mean(pane.trace.energy), mean(pane.trace.magnetization), n + " steps"]);
     });
     get("averages").querySelector("tbody").replaceChildren(...rows.map(function (row) {
       const line = document.createElement("tr");
-      row.forEach(function (words, k) {
+      row.slice(1).forEach(function (words, k) {
         const cell = document.createElement(k ? "td" : "th");
         if (!k) cell.scope = "row";
         cell.textContent = words;
         line.append(cell);
       });
+      const swatch = document.createElement("span");
+      swatch.className = "swatch";
+      swatch.style.background = row[0];
+      line.firstChild.prepend(swatch);
       return line;
     }));
   }
