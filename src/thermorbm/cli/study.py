@@ -67,9 +67,9 @@ def run(
 ) -> int:
     """Run a study, or what is not done yet of it.
 
-    Built-in studies: tiny, desk, paper-2d, paper-3d, paper-union, paper. Every result is named by what
-    determines it, so that stopping and starting again, or adding a temperature, repeats nothing. Ends with a
-    table of critical temperatures and with the path of the report, DIR/report.html.
+    Built-in studies: tiny, desk, frustrated, paper-2d, paper-3d, paper-union, paper. Every result is named by
+    what determines it, so that stopping and starting again, or adding a temperature, repeats nothing. Ends
+    with a table of critical temperatures and with the path of the report, DIR/report.html.
 
     \b
     Examples:
