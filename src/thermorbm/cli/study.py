@@ -81,10 +81,10 @@ def run(
 ) -> int:
     """Run a study, or what is not done yet of it.
 
-    Built-in studies: tiny, desk, paper-2d, paper-3d, paper-union, paper, paper-plus, scaling. Every result is
-    named by what determines it, so that stopping and starting again, or adding a temperature, repeats
-    nothing. Ends with the critical temperatures that matter most (`thermorbm critical DIR` has all) and with
-    the path of the report, DIR/report.html.
+    Built-in studies: tiny, desk, frustrated, scaling, paper-2d, paper-3d, paper-union, paper, paper-plus.
+    Every result is named by what determines it, so that stopping and starting again, or adding a temperature,
+    repeats nothing. Ends with the critical temperatures that matter most (`thermorbm critical DIR` has all)
+    and with the path of the report, DIR/report.html.
 
     \b
     Examples:
