@@ -33,7 +33,12 @@ from thermorbm.observables.interactions import (
     pair_estimates,
     temperature_estimate,
 )
-from thermorbm.observables.likelihood import cross_entropy, pseudo_entropies, pseudo_likelihood, pseudo_likelihoods
+from thermorbm.observables.likelihood import (
+    cross_entropy,
+    pseudo_entropies,
+    pseudo_likelihood,
+    pseudo_likelihoods,
+)
 from thermorbm.observables.mere_order import mere_order
 from thermorbm.observables.quality import Comparison, Quality, quality
 from thermorbm.observables.visible_energy import VisibleEnergies, visible_energies

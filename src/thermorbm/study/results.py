@@ -538,8 +538,8 @@ def read_results(path: Path) -> Results:
 def _check_names(results: Results) -> None:
     """InputError unless all names could be those of a study: they become names of files."""
     check_name("study", results.study.name)
-    for item in (*results.extrapolations, *results.scalings):
-        check_name("name", item.name)
+    for name in [item.name for item in results.extrapolations] + [item.name for item in results.scalings]:
+        check_name("name", name)
     for family in results.families:
         check_name("name", family.name)
         for machine in family.machines:

@@ -299,7 +299,11 @@ class Scaling:
         for name in self.families:
             check_member("families", name, tuple(by_name))
             family = by_name[name]
-            if len(set(family.shape or ())) != 1 or family.hamiltonian != "ising" or len(family.temperatures) < 2:
+            if (
+                len(set(family.shape or ())) != 1
+                or family.hamiltonian != "ising"
+                or len(family.temperatures) < 2
+            ):
                 wanted = "cubic lattices of the Ising model, at two or more temperatures"
                 raise InputError("families", name, wanted)
             if "thermal" not in family.parts:
@@ -336,8 +340,10 @@ class Study:
         check_distinct("family names", [family.name for family in self.families])
         check_distinct("extrapolation names", [item.name for item in self.extrapolations])
         check_distinct("scaling names", [item.name for item in self.scalings])
-        for item in (*self.extrapolations, *self.scalings):
-            item.check({family.name: family for family in self.families})
+        by_name = {family.name: family for family in self.families}
+        joined: list[Extrapolation | Scaling] = [*self.extrapolations, *self.scalings]
+        for item in joined:
+            item.check(by_name)
         if not self.control.is_temperature:
             self._check_other_control()
 
