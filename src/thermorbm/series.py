@@ -199,7 +199,7 @@ def _energies(data: Dataset, hamiltonian: Hamiltonian) -> NDArray[np.float64]:
     if hamiltonian.plain is None:
         return np.concatenate([hamiltonian.energy(block) for block in data.blocks()])
     lattice, coupling = hamiltonian.plain
-    return coupling * lattice.energy_of_packed(data.packed)
+    return np.asarray(coupling * lattice.energy_of_packed(data.packed), dtype=np.float64)
 
 
 def _hamiltonian(data: Dataset) -> Hamiltonian:

@@ -44,7 +44,7 @@ def results(data, machine, parts=("visible-energy", "likelihood"), seed_index=0)
 
 
 def test_the_machine_that_is_the_model_has_the_peaks_of_the_energy(data):
-    """Its visible energy is E / T_0 and a constant: Var E peaks where T^2 c_V does, d<E>/dT where c_V does."""
+    """Its visible energy is E / T_0 and a constant: Var E peaks as T^2 c_V does, d<E>/dT as c_V does."""
     peaks = union_peaks(results(data, ising_rbm(LATTICE, 2.269)), LATTICE.n_sites, seed=1)
     heat = kaufman(8, FINE).heat_capacity
     for name, exact in (
