@@ -48,7 +48,6 @@ dist: install
 	$(BIN)/python tools/check_dist.py
 
 docs: install
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	$(BIN)/python tools/make_site.py
 
 reproduction: install

@@ -28,9 +28,7 @@ def run_shell(source):
     """What the commands printed; the first that fails is an error. `thermorbm` is that of this Python."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     surroundings = {**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
-    done = subprocess.run(
-        ["bash", "-eu", "-c", source], capture_output=True, text=True, env=surroundings
-    )
+    done = subprocess.run(["bash", "-eu", "-c", source], capture_output=True, text=True, env=surroundings)
     if done.returncode:
         raise RuntimeError(f"{source.strip()}\nended with exit code {done.returncode}:\n{done.stderr}")
     return done.stdout

@@ -89,14 +89,19 @@ def _cell(number, cell, build):
 def with_formulas(text):
     """Text with $formulas$ outside of code as MathML."""
     pieces = CODE.split(text)
-    return "".join(
-        piece if place % 2 else FORMULA.sub(_formula, piece) for place, piece in enumerate(pieces)
-    )
+    return "".join(piece if place % 2 else FORMULA.sub(_formula, piece) for place, piece in enumerate(pieces))
 
 
 def _formula(match):
+    """MathML, with a little room behind names of functions. What the converter does not know is an error."""
     block, inline = match.groups()
-    return convert(block.strip(), display="block") if block else convert(inline)
+    formula = convert((block or inline).strip(), display="block" if block else "inline")
+    if "\\" in formula:
+        raise SystemExit(f"latex2mathml cannot write {match.group()}")
+    formula = re.sub(r"<mi>(ln|cosh|tanh|exp)</mi>", r'<mi>\1</mi><mspace width="0.17em"/>', formula)
+    return (
+        formula if block else f"<span>{formula}</span>"
+    )  # at the start of a line <math> would end the paragraph
 
 
 def _inside(link, page, build):

@@ -26,6 +26,17 @@ BEGIN, END = "<!-- numbers: tools/update_readme.py -->\n", "<!-- end of numbers 
 LEFT_OUT = ("zero_bias_energy_variance_per_spin",)
 HEAD = "| | indicator | machines | T_c | target | off target | off T_c = ∞ |\n|---|---|---|---|---|---|---|\n"
 COLDEST = 1.5  # below, too few spins are turned to tell couplings apart
+NEWS = """\
+- **An entropy with two bounds.** The pseudo-likelihood, which the paper reads as the entropy, bounds
+  nothing. Here the entropy lies between the pseudo-entropy and the likelihood of held-out configurations,
+  each with an error and a verdict ([what they measure](docs/likelihoods.md)).
+- **A machine that knows the lattice.** With some forty weights it gives the entropy of all {n_datasets}
+  datasets of the paper to {entropy} per spin from configurations alone, and couplings within {couplings} %
+  of 1/T from T = {coldest} on ([symmetric machines](docs/symmetric.md)).
+- **Data with a certificate, claims with a rule.** Every dataset is checked against exact results where there
+  are any. Every claim of the paper is judged by a fixed rule: {hold} hold and {do_not} do not, each with its
+  numbers ([the paper, reproduced](docs/reproduction.md)).
+"""
 
 
 def replaced(text: str, numbers: str) -> str:
@@ -85,16 +96,13 @@ def _news(paper: Path, families: tuple[FamilyView, ...]) -> str:
         for machine in family.results.machines
         if machine.role == "symmetric" and machine.interactions and machine.value >= COLDEST
     ]
-    return (
-        "- **An entropy with two bounds.** The pseudo-likelihood, which the paper reads as the entropy, bounds nothing. Here\n"
-        "  the entropy lies between the pseudo-entropy and the likelihood of held-out configurations, each with an error\n"
-        "  and a verdict ([what they measure](docs/likelihoods.md)).\n"
-        f"- **A machine that knows the lattice.** With some forty weights it gives the entropy of all {len(rows)} datasets of the\n"
-        f"  paper to {off:.4f} per spin from configurations alone, and couplings within {100 * max(couplings):.1f} % of 1/T from\n"
-        f"  T = {COLDEST:g} on ([symmetric machines](docs/symmetric.md)).\n"
-        "- **Data with a certificate, claims with a rule.** Every dataset is checked against exact results where there are any.\n"
-        f"  Every claim of the paper is judged by a fixed rule: {claims['holds']} hold and {claims['does not hold']} do not, each with its numbers\n"
-        "  ([the paper, reproduced](docs/reproduction.md)).\n"
+    return NEWS.format(
+        n_datasets=len(rows),
+        entropy=f"{off:.4f}",
+        couplings=f"{100 * max(couplings):.1f}",
+        coldest=f"{COLDEST:g}",
+        hold=claims["holds"],
+        do_not=claims["does not hold"],
     )
 
 

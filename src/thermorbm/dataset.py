@@ -88,8 +88,8 @@ class Dataset:
     ) -> Dataset:
         """Packs users' configurations: (n, n_sites), or (n, *lattice.shape), of +-1.
 
-        binary: the values are 0 and 1 instead, 0 for spin -1; without it zeros among the values tell, and a
-        BinaryValuesWarning says so. lattice: also given as sides. hamiltonian: of which they are
+        binary: the values are 0 and 1 instead, 0 for spin -1; without it an array with zeros is read in
+        this way with a BinaryValuesWarning. lattice: also given as sides. hamiltonian: of which they are
         configurations.
         """
         spins = np.asarray(v)

@@ -73,7 +73,7 @@ def to_sklearn(machine: Machine) -> Any:
 
 
 def from_rbms(path: str | Path, update: int | None = None) -> RBM:
-    """The machine in an HDF5 file of the package `rbms`, after that update; the last one by default.
+    """The machine in an HDF5 file of the package `rbms`, as it was after `update`; the last one by default.
 
     Only its machines of binary units (BBRBM) are read.
     """

@@ -69,7 +69,10 @@ def explore(
 def publish(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory with its report.")],
     target: Annotated[
-        Path, typer.Argument(metavar="TARGET", help="Where to; what was published there before is replaced.")
+        Path,
+        typer.Argument(
+            metavar="TARGET", help="Directory to publish to; what was published there before is replaced."
+        ),
     ],
 ) -> int:
     """Copy what is worth keeping of a study.

@@ -43,16 +43,25 @@ def train(
     ] = None,
     kernel: Annotated[
         int | None,
-        typer.Option("--kernel", parser=whole_number, metavar="K", help="Their side in sites; default 3."),
+        typer.Option(
+            "--kernel", parser=whole_number, metavar="K", help="Side of each filter in sites; default 3."
+        ),
     ] = None,
     point_group: Annotated[
         bool,
-        typer.Option("--point-group", help="Each filter in all turns and reflections; by default two."),
+        typer.Option(
+            "--point-group", help="Tie each filter to its turns and reflections; by default two filters."
+        ),
     ] = False,
     recipe: Annotated[str, typer.Option("--recipe", metavar="NAME", help="fast or paper.")] = "fast",
     epochs: Annotated[
         int | None,
-        typer.Option("--epochs", parser=whole_number, metavar="N", help="Passes; by default the recipe's."),
+        typer.Option(
+            "--epochs",
+            parser=whole_number,
+            metavar="N",
+            help="Passes over the data; the recipe's number by default.",
+        ),
     ] = None,
     seed: SeedOption = 0,
     validation: Annotated[
@@ -83,7 +92,9 @@ def train(
     checkpoint: Annotated[
         Path | None,
         typer.Option(
-            "--checkpoint", metavar="FILE", help="Written as training goes; continued from if there."
+            "--checkpoint",
+            metavar="FILE",
+            help="Checkpoint: written during training, continued from if it exists.",
         ),
     ] = None,
     tensorboard: Annotated[

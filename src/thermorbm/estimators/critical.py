@@ -37,9 +37,9 @@ Array = NDArray[np.float64]
 _EDGE_SHARE = 0.16  # of the maxima at an end of the grid, beyond which there is no peak to speak of
 _OF_PEAKS, _OF_SLOPES = 3, 4  # order of the derivative that is white noise: a slope has one less
 _LONE = 3.0  # times the noise by which a lone point is above its neighbours
-# By the number of points in the upper half, 1, 2, 3 or more: the share of the spread of the random curves' maxima
-# that counts (few points leave them too free), and what all smooth curves miss, h, added in quadrature to half
-# of the 68 % and of the 95 %.
+# By the number of points in the upper half, 1, 2, 3 or more: the share of the spread of the random curves'
+# maxima that counts (few points leave them too free), and what all smooth curves miss, h, added in quadrature
+# to half of the 68 % and of the 95 %.
 _WIDTHS = {
     "value": ((0.8, 0.075, 0.19), (0.8, 0.04, 0.18), (0.8, 0.04, 0.1), (1.1, 0.0, 0.0)),
     "slope": ((0.75, 0.12, 0.27), (0.75, 0.12, 0.2), (0.75, 0.0, 0.0), (0.75, 0.0, 0.0)),
@@ -52,8 +52,9 @@ _SECOND_PEAK = 0.1  # of the curve's range, by which a second peak stands above 
 
 @dataclass(frozen=True, eq=False)
 class CriticalPoint:
-    """temperature: the median of the maxima and half the width of their central 68 %, lower to upper.
+    """Where a curve marks the critical temperature.
 
+    temperature: the median of the maxima and half the width of their central 68 %, lower to upper.
     at_edge: the maximum is as likely at an end of the grid, so that the grid must be extended; temperature
     is then that of the end, or between. resolved: at least two points lie in the upper half of the peak.
     indicator: the curve whose maximum was sought. fit: the smooth curve through the points themselves.

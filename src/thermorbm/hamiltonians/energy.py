@@ -94,7 +94,7 @@ class Hamiltonian:
 
     @property
     def lattice(self) -> Lattice | None:
-        """The periodic grid of the sites, where a cell has one site; with edges only its shape says much."""
+        """The lattice of the sites, None with several sites per cell; of open edges it has only the shape."""
         return Lattice(self.grid.shape) if self.grid is not None and self.grid.n_cell == 1 else None
 
     @property

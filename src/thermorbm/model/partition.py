@@ -69,7 +69,7 @@ class LogPartition:
 
     @property
     def is_ok(self) -> bool:
-        """Whether the verdict is "ok": bounds as narrow as asked, and nothing that speaks against equilibrium."""
+        """Whether bounds are as narrow as asked, and nothing speaks against equilibrium."""
         return self.verdict == "ok"
 
     @property

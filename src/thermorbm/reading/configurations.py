@@ -22,8 +22,9 @@ _MOST_KEPT = 16  # spins of a transfer matrix that takes a second at most
 
 
 def hold_out(data: Dataset | ArrayLike, n_held_out: int | None = None) -> tuple[Dataset, Dataset | None]:
-    """Data to train on and the last n_held_out configurations; by default 10 %, at most 5000. 0: None.
+    """Splits data into configurations to train on and the last ones, which training does not see.
 
+    n_held_out: by default 10 %, at most 5000; with 0 the second part is None.
     data: a Dataset, or an array of +-1, (n, n_sites) or (n, L, L).
     """
     data = as_dataset("data", data)

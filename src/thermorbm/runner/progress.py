@@ -1,4 +1,4 @@
-"""How far a run has come and how long it will take: while it runs, and as its directory tells it."""
+"""How far a run has come and how long it will take, while it runs or from its directory alone."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Clock:
 
     def _steadied(self, now: float, left: float) -> float:
         """The time left by an end that moves slowly towards the one that is estimated."""
-        if self._told is None:
+        if self._told is None or left == 0:
             self._told = now, now + left
         asked, end = self._told
         weight = -math.expm1(-(now - asked) / max(INERTIA_SECONDS, INERTIA_SHARE * left))

@@ -20,7 +20,7 @@ _SAME_LEVEL = 1e-6  # energies of sums in another order differ by rounding
 
 @dataclass(frozen=True, repr=False)
 class Certificate:
-    """Evidence, per spin where energies are concerned; None where a check is not possible.
+    """Evidence that samples follow the Boltzmann distribution. Energies are per spin; None: not checked.
 
     tau_*: integrated autocorrelation times in sweeps, 1/2 + sum of rho. burn_in and spacing in sweeps.
     start_z_*: mean of the chains from random starts minus that of the chains from ordered ones, in standard

@@ -75,7 +75,7 @@ class Quantity:
         return f"{self.tex}$/N$" if self.over_n else self.tex
 
     def mark_label(self, mark: str = "") -> str:
-        """What tells T_c, as TeX. mark: where it is not this quantity's own."""
+        """The name of the feature that marks T_c, as TeX. mark: where it is not this quantity's own."""
         if (mark or self.mark) == HEAT_PEAK:
             return rf"$T\,$d{self.tex}$/$d$T$"
         if (mark or self.mark) == STEEPEST:
@@ -267,7 +267,7 @@ def read_all(record: Source, arrays: Arrays) -> dict[str, Estimate]:
 
 
 def indicator_tex(name: str, mark: str = "") -> str:
-    """How tables and figures call what tells T_c, as TeX. mark: what was sought, see `Quantity.mark`.
+    """The name of the feature that marks T_c, as TeX. mark: what was sought, see `Quantity.mark`.
 
     name: of a curve; or "target_KIND", the peak that a kind of indicator is set against.
     """
@@ -286,7 +286,7 @@ def indicator_text(name: str, mark: str = "") -> str:
 
 
 def _suffix(name: str, quantity: Quantity) -> str:
-    """What tells the curves of one entry apart: the distance or the displacement."""
+    """By what the curves of one entry differ: the distance or the displacement."""
     return name.removeprefix(quantity.name).removeprefix("r").replace("_", ", ")
 
 

@@ -65,7 +65,7 @@ class Step:
 
 @dataclass(frozen=True, repr=False)
 class TrainingResult:
-    """rbm: the machine. verdict: converged or not, or mere order, and the drift.
+    """What training gave. rbm: the machine. verdict: converged or not, or mere order, and the drift.
 
     history: columns by name, one entry per record: update, epoch, distance (sum of learning rates over
     updates), rate, and the fields of Scores for training configurations, and for held-out ones with the
@@ -126,7 +126,7 @@ def train(
 
     data: a Dataset, or an array of +-1: (n, n_sites), or (n, L, L) on a periodic lattice.
     model: "dense" with n_hidden units, by default 400; or "symmetric" with `filters`, by default 4, of side
-    `kernel`, by default 3, the same at every site of the data's periodic lattice. It has a "fast" of its own.
+    `kernel`, by default 3, the same at every site of the data's periodic lattice, with its own "fast".
     point_group: each filter in all its turns and reflections, by default two.
     recipe: "fast", "paper" or a Recipe; `changes` set single fields of it, for example zero_bias=True.
     epochs: passes over the data instead of the recipe's number and least updates. validation: held-out
