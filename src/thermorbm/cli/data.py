@@ -185,7 +185,9 @@ def import_(
 
 @app.command(epilog=EPILOG)
 def export(file: DataArgument, output: OutputOption, force: ForceOption = False) -> None:
-    """Write a dataset as int8 spins of +-1: .npy, or .npz with temperature and shape.
+    """Write a dataset as an array for other programs.
+
+    int8 spins of +-1 as .npy, or as .npz with temperature and shape.
 
     \b
     Example:
@@ -232,7 +234,7 @@ def _exit_code(data: Dataset, output: Path) -> int:
 
 @app.command()
 def demo() -> None:
-    """Sample 32x32 at a few temperatures and compare with exact results; takes some seconds."""
+    """Sample 32x32 and compare with exact results, in some seconds."""
     from thermorbm.demo import SIDE, demo_rows
 
     with progress() as report:

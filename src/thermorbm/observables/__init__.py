@@ -11,6 +11,7 @@ from thermorbm.observables.configurations import (
     total_energies,
     two_point_correlation,
 )
+from thermorbm.observables.coupling_errors import coupling_estimates
 from thermorbm.observables.distances import RadialCurve
 from thermorbm.observables.distributions import Distribution, common_edges, distribution
 from thermorbm.observables.domains import largest_domains
@@ -34,7 +35,12 @@ from thermorbm.observables.interactions import (
     pair_estimates,
     temperature_estimate,
 )
-from thermorbm.observables.likelihood import cross_entropy, pseudo_entropies, pseudo_likelihood
+from thermorbm.observables.likelihood import (
+    cross_entropy,
+    pseudo_entropies,
+    pseudo_likelihood,
+    pseudo_likelihoods,
+)
 from thermorbm.observables.mere_order import mere_order
 from thermorbm.observables.order_parameter import order_kind, order_parameters
 from thermorbm.observables.quality import Comparison, Quality, quality
@@ -63,6 +69,7 @@ __all__ = [
     "VisibleEnergies",
     "common_edges",
     "configuration_series",
+    "coupling_estimates",
     "couplings",
     "cross_entropy",
     "distribution",
@@ -88,6 +95,7 @@ __all__ = [
     "permutation_difference",
     "pseudo_entropies",
     "pseudo_likelihood",
+    "pseudo_likelihoods",
     "quality",
     "stepwise_probability",
     "temperature_estimate",

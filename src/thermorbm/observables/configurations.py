@@ -45,8 +45,9 @@ def configuration_series(data: Dataset) -> ConfigurationSeries:
 
 def total_energies(data: Dataset) -> NDArray[Any] | None:
     """H of every configuration, (n,); a lattice alone stands for its ferromagnet, without one it is None."""
-    model = data.hamiltonian or data.lattice
-    return None if model is None else np.concatenate([model.energy(block) for block in data.blocks()])
+    if data.hamiltonian is not None and data.hamiltonian.plain != (data.lattice, 1.0):
+        return np.concatenate([data.hamiltonian.energy(block) for block in data.blocks()])
+    return None if data.lattice is None else data.lattice.energy_of_packed(data.packed)
 
 
 def two_point_correlation(data: Dataset, n_blocks: int = 100) -> RadialCurve:

@@ -21,8 +21,12 @@ def pseudo_likelihood(machine: Machine, data: Dataset, n_samples: int = 5000, se
 
     All configurations are used where there are no more than n_samples.
     """
-    chosen = _subset(data, n_samples, seed)
-    return mean_estimate(np.concatenate([machine.pseudo_likelihood(v) for v in chosen.blocks()]))
+    return mean_estimate(pseudo_likelihoods(machine, _subset(data, n_samples, seed)))
+
+
+def pseudo_likelihoods(machine: Machine, data: Dataset) -> NDArray[np.float64]:
+    """-sum_j ln p(v_j | rest) of every configuration, total in nats, (n,)."""
+    return np.concatenate([machine.pseudo_likelihood(v) for v in data.blocks()])
 
 
 def cross_entropy(machine: Machine, data: Dataset, n_samples: int = 5000, seed: int = 0) -> Estimate:

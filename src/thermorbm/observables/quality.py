@@ -78,6 +78,7 @@ class Quality:
 
     @property
     def is_equilibrium(self) -> bool:
+        """Whether the verdict finds nothing that speaks against equilibrium."""
         return self.verdict == "equilibrium"
 
     @property

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from thermorbm import exact
+from thermorbm.checks import whole_number
 from thermorbm.dataset import Dataset, as_dataset
 from thermorbm.errors import InputError
 from thermorbm.estimators import energy_averages, magnetic_averages
 from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian
 from thermorbm.lattice import Lattice
-from thermorbm.model.units import whole_number
 from thermorbm.observables import configuration_series, order_parameters, pseudo_entropies, total_energies
 from thermorbm.reading import default_held_out
 from thermorbm.reading.values import ExactValues
@@ -22,8 +22,9 @@ _MOST_KEPT = 16  # spins of a transfer matrix that takes a second at most
 
 
 def hold_out(data: Dataset | ArrayLike, n_held_out: int | None = None) -> tuple[Dataset, Dataset | None]:
-    """Data to train on and the last n_held_out configurations; by default 10 %, at most 5000. 0: None.
+    """Splits data into configurations to train on and the last ones, which training does not see.
 
+    n_held_out: by default 10 %, at most 5000; with 0 the second part is None.
     data: a Dataset, or an array of +-1, (n, n_sites) or (n, L, L).
     """
     data = as_dataset("data", data)

@@ -82,6 +82,12 @@ class Run:
         return TC if symbol == T else symbol + Label("$_c$")
 
     @property
+    def speaks_of_paper(self) -> bool:
+        """Whether the paper's claims make sense here: it is about the Ising model."""
+        families = self.results.families
+        return not families or any(family.is_ising for family in families)
+
+    @property
     def families(self) -> list[FamilyView]:
         """Every family with its machines, but for those that were trained as the paper's."""
         return [FamilyView(self, family.trained(as_paper=False)) for family in self.results.families]

@@ -42,6 +42,7 @@ TABLES = (
     "observations",
     "critical_temperatures",
     "extrapolations",
+    "scalings",
 )
 FILTER_SUMS = "filter_sum_abs_variance"
 PLACE = ("group", "role", "as_paper", "union", "sector", "n_hidden", "seed_index")
@@ -84,6 +85,7 @@ def _join(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) -> R
         "versions": _versions(results.values(), directory),
         "families": families,
         "extrapolations": rows.extrapolations,
+        "scalings": rows.scalings,
         "tasks": _tasks(tasks, results, directory),
         "timings": _timings(results),
     }
@@ -91,10 +93,12 @@ def _join(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) -> R
 
 
 def _read(directory: RunDirectory, task_id: str) -> Reduced | None:
+    """None if it failed or is not done; what is damaged, or of another task, the next run makes again."""
     try:
-        return read_values(directory.reduced(task_id))
-    except FileError:  # failed or not done yet; a damaged one is made again by the next run
+        result = read_values(directory.reduced(task_id))
+    except FileError:
         return None
+    return result if result.task.id == task_id else None
 
 
 def _versions(results: Iterable[Reduced], directory: RunDirectory) -> dict[str, str]:
@@ -239,6 +243,7 @@ def _tables(results: Results) -> dict[str, list[Values]]:
     tables: dict[str, list[Values]] = {name: [] for name in TABLES}
     for item in results.extrapolations:
         tables["extrapolations"] += [{"extrapolation": item.name, **as_plain(row)} for row in item.rows]
+    tables["scalings"] = [as_plain(item) for item in results.scalings]
     for family in results.families:
         name = {"family": family.name}
         for table in ("data", "energies", "machines"):

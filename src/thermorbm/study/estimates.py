@@ -32,11 +32,16 @@ from thermorbm.study.results import (
     Weights,
 )
 from thermorbm.study.reweighted import entropies, fine_curves, reweighted_peaks, reweighting_of
+from thermorbm.study.reweighted_unions import union_peaks
 
 Arrays = dict[str, NDArray[Any]]
 Estimates = Mapping[str, Estimate]
 
 FINE_POINTS = 400
+NO_ENERGIES = (
+    "the samples were not reweighted: their energies are not known; give the shape of the lattice and the "
+    "hamiltonian, and peaks are sought in smooth curves until then"
+)
 # A transfer matrix of so few spins takes some hundredths of a second at each of so many temperatures.
 MOST_KEPT, FEW_POINTS = 14, 30
 THERMODYNAMIC = ("energy", "heat_capacity", "entropy", "free_energy")
@@ -69,8 +74,10 @@ def thermodynamics(task: Task, results: Sequence[Reduced]) -> Product:
 def _reweighting(task: Task, results: Sequence[Reduced]) -> tuple[Reweighting | None, tuple[str, ...]]:
     """From the energies of all samples of the family, where its Hamiltonian is known."""
     p, model = task.parameters, _model(task)
-    if model is None or not p["is_temperature"]:
+    if not p["is_temperature"]:
         return None, ()
+    if model is None:
+        return None, (NO_ENERGIES,)
     return reweighting_of(results, model, p["seed"] % 2**32)
 
 
@@ -103,7 +110,7 @@ def indicators(task: Task, results: Sequence[Reduced]) -> Product:
     averaged = curves(_readings(item for item in results if item.task.labels.get("role") == own))
     again = _readings(item for item in results if item.task.labels.get("role") != own)
     averaged = {name: widened(curve, again, name) for name, curve in averaged.items()}
-    critical, arrays = _critical(task, averaged)
+    critical, arrays = _critical(task, averaged, _union_peaks(task, results))
     return Product({"curves": as_plain(averaged), "critical": as_plain(critical)}, arrays)
 
 
@@ -133,6 +140,14 @@ def widened(curve: Curve, again: Mapping[float, Sequence[Estimates]], name: str)
     share = np.interp(curve.x, list(shares), list(shares.values()))
     errors = np.hypot(np.nan_to_num(curve.errors), share * np.abs(curve.values))
     return replace(curve, errors=tuple(errors.tolist()))
+
+
+def _union_peaks(task: Task, results: Sequence[Reduced]) -> dict[str, CriticalPoint]:
+    """Peaks of machines for all temperatures by reweighting, where the Hamiltonian is known."""
+    p, model = task.parameters, _model(task)
+    if not p["union"] or model is None or not p["is_temperature"]:
+        return {}
+    return union_peaks(results, model.n_sites, p["seed"] % 2**32)
 
 
 def _thermal(results: Sequence[Reduced], kind: str) -> dict[float, list[Estimates]]:

@@ -13,7 +13,7 @@ from thermorbm.lattice import n_point_symmetries
 from thermorbm.reading import default_held_out
 from thermorbm.runner.task import Task, derived_seed
 from thermorbm.study.quantities import registry_digest
-from thermorbm.study.spec import Extrapolation, Family, Sector, Study, Variant
+from thermorbm.study.spec import Extrapolation, Family, Scaling, Sector, Study, Variant
 from thermorbm.study.steps import STEPS
 from thermorbm.study.steps.step import DataPlace, MachinePlace
 
@@ -61,6 +61,9 @@ def plan_study(study: Study) -> Plan:
     for item in study.extrapolations:
         task = _extrapolate(item, study, tasks)
         tasks[task.id] = task
+    for joined in study.scalings:
+        task = _scale(joined, study, tasks)
+        tasks[task.id] = task
     return Plan(study, tasks)
 
 
@@ -78,6 +81,24 @@ def _extrapolate(item: Extrapolation, study: Study, tasks: Mapping[str, Task]) -
     parameters = {"what": "extrapolation", "nu": item.nu, "sides": [sides[name] for name in item.families]}
     labels = {"family": None, "extrapolation": item.name}
     return STEPS["estimate"].task(f"{item.name}-extrapolation", parameters, used, labels)
+
+
+def _scale(item: Scaling, study: Study, tasks: Mapping[str, Task]) -> Task:
+    """The task that joins samples of families on lattices of several sides; it belongs to none of them."""
+    used = [
+        task
+        for task in tasks.values()
+        if task.labels["family"] in item.families
+        and (task.kind == "energies" or (task.kind == "measure" and task.labels["sector"] == "symmetric"))
+    ]
+    shapes = {family.name: list(family.shape or ()) for family in study.families}
+    parameters = {
+        "omega": item.omega,
+        "families": {name: shapes[name] for name in item.families},
+        "seed": derived_seed(study.seed, "scaling", item.name),
+    }
+    labels = {"family": None, "scaling": item.name}
+    return STEPS["scaling"].task(f"{item.name}-scaling", parameters, used, labels)
 
 
 class FamilyPlanner:

@@ -19,12 +19,13 @@ from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.observables import total_energies
 from thermorbm.observables.order_parameter import order_pattern, overlaps
 from thermorbm.runner.store import Reduced
+from thermorbm.series import RANDOM_SAMPLES, random_spins
 from thermorbm.stats import Estimates
-from thermorbm.study.results import Curve
+from thermorbm.study.results import SAMPLES, Curve
 
 Arrays = dict[str, NDArray[Any]]
 
-ENERGY, MAGNETIZATION = "samples.energy", "samples.magnetization"
+ENERGY, MAGNETIZATION = SAMPLES + "energy", SAMPLES + "magnetization"
 # The quantity of the registry, or the name in files, of each reweighted curve.
 NAMES = {
     "energy": "energy_per_spin",
@@ -37,7 +38,6 @@ NAMES = {
 }
 PEAKS = ("heat_capacity", "susceptibility", "entropy")
 MAGNETIC = ("abs_magnetization", "susceptibility", "binder")
-RANDOM_SAMPLES = 4096  # configurations of random spins, which stand for infinite temperature
 
 
 def sample_arrays(data: Dataset) -> Arrays:
@@ -65,12 +65,12 @@ def reweighting_of(
     results: Sequence[Reduced], model: Hamiltonian, seed: int
 ) -> tuple[Reweighting | None, tuple[str, ...]]:
     """The density of states from the samples of all results, or None, and what is to be said of it."""
-    series = _measurements(results, model.n_sites)
+    series = measurements_of(results, model.n_sites)
     if not series:
         return None, ()
+    hot = random_spins(model, RANDOM_SAMPLES, np.random.default_rng(seed))
     try:
-        members, ground = [*series, _random_spins(model, seed)], _ground_states(model)
-        solved = Reweighting(members, model.n_sites, ground, seed=seed)
+        solved = Reweighting([*series, hot], model.n_sites, _ground_states(model), seed=seed)
         low, high = float(solved.temperatures[0]), float(solved.temperatures[-1])
         return solved, solved.curves(np.linspace(low, high, 2)).notes + _gap_notes(solved)
     except InputError as error:
@@ -87,7 +87,7 @@ def _gap_notes(solved: Reweighting) -> tuple[str, ...]:
     )
 
 
-def _measurements(results: Sequence[Reduced], n_sites: int) -> list[Measurements]:
+def measurements_of(results: Sequence[Reduced], n_sites: int) -> list[Measurements]:
     """Samples by temperature; those of the data and of the grid at one temperature are joined."""
     parts: dict[float, list[Arrays]] = {}
     for result in results:
@@ -109,11 +109,6 @@ def _ground_states(model: Hamiltonian) -> GroundStates | None:
         return None
     lattice, coupling = model.plain
     return GroundStates(float(-abs(coupling) * lattice.n_bonds), 2)
-
-
-def _random_spins(model: Hamiltonian, seed: int) -> Measurements:
-    spins = np.random.default_rng(seed).choice(np.array([-1, 1], np.int8), (RANDOM_SAMPLES, model.n_sites))
-    return Measurements(np.inf, model.energy(spins), spins.mean(axis=1, dtype=np.float64))
 
 
 def fine_curves(solved: Reweighting, temperatures: NDArray[np.float64], magnetic: bool = True) -> Arrays:

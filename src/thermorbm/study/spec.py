@@ -313,6 +313,45 @@ class Extrapolation:
 
 
 @dataclass(frozen=True)
+class Scaling:
+    """Families on lattices of three or more sides around T_c, whose configurations tell T_c and exponents.
+
+    omega: corrections to scaling fall as L^(-omega).
+    """
+
+    name: str
+    families: tuple[str, ...]
+    omega: float
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        check_distinct("families", self.families)
+        if len(self.families) < 3:
+            raise InputError("families", list(self.families), "three or more names of families")
+        if not 0 < self.omega < math.inf:
+            raise InputError("omega", self.omega, "a number > 0", "0.83 for the cubic lattice")
+
+    def check(self, by_name: Mapping[str, Family]) -> None:
+        """Refuses families that do not belong together."""
+        for name in self.families:
+            check_member("families", name, tuple(by_name))
+            family = by_name[name]
+            if (
+                len(set(family.shape or ())) != 1
+                or family.hamiltonian != "ising"
+                or len(family.temperatures) < 2
+            ):
+                wanted = "cubic lattices of the Ising model, at two or more temperatures"
+                raise InputError("families", name, wanted)
+            if "thermal" not in family.parts:
+                raise InputError("families", name, "families with the part 'thermal', which reads energies")
+        shapes = [by_name[name].shape or () for name in self.families]
+        if len({len(shape) for shape in shapes}) > 1:
+            raise InputError("families", list(self.families), "lattices of one dimension")
+        check_distinct("sides", [shape[0] for shape in shapes])
+
+
+@dataclass(frozen=True)
 class Study:
     """All that is asked for. precision: of the matrix products in training, "auto", "fp32" or "bf16". device:
     where machines are trained, "cpu" or "cuda".
@@ -326,6 +365,7 @@ class Study:
     device: str = "cpu"
     control: Control = Control()
     extrapolations: tuple[Extrapolation, ...] = ()
+    scalings: tuple[Scaling, ...] = ()
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
@@ -336,8 +376,11 @@ class Study:
             raise InputError("family", "nothing", "one or more [[family]] tables")
         check_distinct("family names", [family.name for family in self.families])
         check_distinct("extrapolation names", [item.name for item in self.extrapolations])
-        for item in self.extrapolations:
-            item.check({family.name: family for family in self.families})
+        check_distinct("scaling names", [item.name for item in self.scalings])
+        by_name = {family.name: family for family in self.families}
+        joined: list[Extrapolation | Scaling] = [*self.extrapolations, *self.scalings]
+        for item in joined:
+            item.check(by_name)
         if not self.control.is_temperature:
             self._check_other_control()
 

@@ -19,6 +19,7 @@ from thermorbm.study.spec import (
     EnergyGrid,
     Extrapolation,
     Family,
+    Scaling,
     Sector,
     Study,
     Variant,
@@ -84,6 +85,7 @@ def read_study(values: Mapping[str, Any], base: Path) -> Study:
         "device": top.text("device", "cpu"),
         "control": _control(top.table("control")),
         "extrapolations": tuple(_extrapolation(table) for table in top.each("extrapolation")),
+        "scalings": tuple(_scaling(table) for table in top.each("scaling")),
     }
     data, families = top.each("data"), top.each("family")
     top.finish()
@@ -111,6 +113,16 @@ def _extrapolation(table: Table) -> Extrapolation:
     if nu is None:
         raise table.refused("nu", None, "the exponent of the correlation length, 1 for the square lattice")
     return _located(table, Extrapolation, {**given, "nu": nu})
+
+
+def _scaling(table: Table) -> Scaling:
+    given = {"name": table.text("name"), "families": table.texts("families")}
+    omega = table.optional_number("omega")
+    table.finish()
+    if omega is None:
+        wanted = "the exponent of corrections to scaling, 1.75 for the square lattice, 0.83 for the cubic"
+        raise table.refused("omega", None, wanted)
+    return _located(table, Scaling, {**given, "omega": omega})
 
 
 def _data_file(table: Table, base: Path) -> DataFile:

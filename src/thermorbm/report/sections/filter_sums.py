@@ -171,7 +171,7 @@ FILTER_SUM_PEAK = claim("filter-sum-peak", "Fig. 3b", "The variance of |filter s
     "correlation-peak", "Fig. 3c", "The correlation of inverse filters at fixed distance peaks near $T_c$."
 )
 def correlation_peaks(family: FamilyView) -> Ruling:
-    """T_c of every size within 3 % of its target at a sixteenth of the side, at least 2; others are told."""
+    """T_c of every size within 3 % of its target at r = a sixteenth of the side, at least 2."""
     ruling = check_peak("main", CORRELATION_AT)(family)
     judged = {row.row.indicator for row in searched_by(family, "main", CORRELATION_AT)}
     others: dict[str, list[str]] = {}

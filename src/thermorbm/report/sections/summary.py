@@ -31,27 +31,20 @@ ROLES = {
 
 
 def write_lead(run: Run) -> Markup:
-    """One paragraph: what was done."""
+    """One sentence: what was done."""
     n_machines, n_data, n_energies = (
         sum(len(getattr(family, name)) for family in run.results.families)
         for name in ("machines", "data", "energies")
     )
-    energies = f", energies at {n_energies} further temperatures" if n_energies else ""
-    return text(
-        "{} restricted Boltzmann machines were trained on {} sets of spin configurations{}. This page "
-        "shows what they learned: their weights, hidden layers, visible energies and pseudo-likelihoods, "
-        "and where each of them puts the transition. Curves answer to the mouse; a click on a name in a "
-        "legend hides or shows a series.{}", n_machines, n_data, energies, _other_control(run),
-    )  # fmt: skip
+    energies = f", energies measured at {n_energies} more" if n_energies else ""
+    words = "{} restricted Boltzmann machines were trained on {} sets of spin configurations, each at its own {}{}."
+    return text(words, n_machines, n_data, run.results.study.control.name, energies)
 
 
-def _other_control(run: Run) -> Markup:
-    """What stands in the place of the temperature, if something does."""
+def transition_title(run: Run) -> str:
+    """The heading of the estimates of T_c."""
     control = run.results.study.control
-    if control.is_temperature:
-        return Markup("")
-    words = " The control parameter is {}, {}; where the page speaks of temperatures, it is meant."
-    return text(words, control.name, run.control_label)
+    return "Critical temperatures" if control.is_temperature else f"Transition in {control.name}"
 
 
 def write_warnings(run: Run) -> list[Markup]:
@@ -93,7 +86,7 @@ def done_table(run: Run) -> list[PageTable]:
     """A row per family: lattice, temperatures, configurations, machines."""
     symbol = run.control_symbol.html
     columns = ["Data", "Lattice", "Hamiltonian", symbol, "Configurations", "Machines"]
-    return [PageTable(columns, [_done(family) for family in run.views], style="wide cards")]
+    return [PageTable(columns, [_done(family) for family in run.views], style="wide cards-when-narrow")]
 
 
 def _done(family: FamilyView) -> list[Cell]:

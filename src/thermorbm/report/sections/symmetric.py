@@ -9,7 +9,18 @@ from markupsafe import Markup
 
 from thermorbm.report.chart import Chart, Column, control_panel, curves_chart, per_size
 from thermorbm.report.images import filter_rows
-from thermorbm.report.labels import ENTROPY, HEAT_CAPACITY, PER_SPIN, Label, T, list_with, plain, short, text
+from thermorbm.report.labels import (
+    ENTROPY,
+    HEAT_CAPACITY,
+    PER_SPIN,
+    Label,
+    T,
+    cell,
+    list_with,
+    plain,
+    short,
+    text,
+)
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, Points, need, points
 from thermorbm.report.section import Cell, FamilyFigure, PageTable, Section, each_family
@@ -61,25 +72,37 @@ def draw_filters(family: FamilyView) -> Chart:
 
 def draw_couplings(family: FamilyView) -> Chart:
     """J(r) T of every distance against temperature, or J(r) / k_B T against another control parameter."""
+    caption = text(
+        "Pair couplings {} of the Hamiltonian that symmetric machines learned from configurations alone, by "
+        "the {} of the two spins; exact expansion of the visible energy, mean over seeds with its "
+        "error where there are several. {}",
+        _coupling_label(family), "distance" if family.results.is_ising else "displacement", _truth(family),
+    )  # fmt: skip
+    return curves_chart(caption, [couplings_panel(family)])
+
+
+def couplings_panel(family: FamilyView) -> Panel:
+    """Couplings by distance; Missing where no symmetric machine was read."""
     machines = fewest_filters(family)
     couplings = _coupling_curves(family, machines[0].n_hidden)
     if not couplings:
         raise Missing("the windows are too large for their couplings to be read")
     curves = [_reference(machines, level) for level in _true_couplings(family)]
-    is_temperature = family.run.results.study.control.is_temperature
-    label = COUPLING if is_temperature else REDUCED
     for index, (r, curve) in enumerate(couplings.items()):
         x, y, errors = np.array(curve).T
-        unit = x if is_temperature else np.ones_like(x)
+        unit = x if _is_temperature(family) else np.ones_like(x)
         style = {"colour": colour(index), "marker": marker(index), "width": 0.9}
         curves.append(series(plain(f"r = ({r})"), x, unit * y, unit * errors, **style))
-    caption = text(
-        "Pair couplings {} of the Hamiltonian that symmetric machines learned from configurations alone, by "
-        "the {} of the two spins; exact expansion of the visible energy, mean over seeds with its "
-        "error where there are several. {}",
-        label, "distance" if family.results.is_ising else "displacement", _truth(family),
-    )  # fmt: skip
-    return curves_chart(caption, [control_panel(family, family.title, label, curves)])
+    return control_panel(family, family.title, _coupling_label(family), curves)
+
+
+def _is_temperature(family: FamilyView) -> bool:
+    return family.run.results.study.control.is_temperature
+
+
+def _coupling_label(family: FamilyView) -> Label:
+    """In units of the temperature where the control parameter is one."""
+    return COUPLING if _is_temperature(family) else REDUCED
 
 
 def _true_couplings(family: FamilyView) -> list[float]:
@@ -98,6 +121,24 @@ def _truth(family: FamilyView) -> Markup:
         return Markup("")
     rows = [(plain(f"({', '.join(map(str, pair.r))})"), short(pair.coupling)) for pair in pairs]
     return text("In truth they are {} and 0 for all others (dotted).", list_with(": ", rows))
+
+
+def coupling_words(family: FamilyView) -> list[Markup]:
+    """A sentence on the coupling of neighbours near the transition; none without symmetric machines."""
+    try:
+        machines = fewest_filters(family)
+    except Missing:
+        return []
+    values = [_learned(machine)[0] for machine in machines]
+    wanted = family.critical or float(np.median(values))
+    x, learned = _learned(min(machines, key=lambda machine: abs(_learned(machine)[0] - wanted)))
+    unit = x if _is_temperature(family) else 1.0
+    nearest = cell(learned.nearest_coupling, 1 / unit)
+    others = [abs(pair.coupling) * unit for pair in learned.pairs if sum(pair.r) > 1]
+    words = "Symmetric machines learned the coupling of neighbours {} = {} at {}{}; no other pair has more than {}."
+    ising = " (1 in the Ising model)" if family.results.is_ising else ""
+    largest = short(max(others, default=0.0), 2)
+    return [text(words, _coupling_label(family), nearest, family.at(x), ising, largest)]
 
 
 def _coupling_curves(family: FamilyView, n_hidden: int) -> dict[str, Points]:
