@@ -52,8 +52,9 @@ _SECOND_PEAK = 0.1  # of the curve's range, by which a second peak stands above 
 
 @dataclass(frozen=True, eq=False)
 class CriticalPoint:
-    """temperature: the median of the maxima and half the width of their central 68 %, lower to upper.
+    """Where a curve marks the critical temperature.
 
+    temperature: the median of the maxima and half the width of their central 68 %, lower to upper.
     at_edge: the maximum is as likely at an end of the grid, so that the grid must be extended; temperature
     is then that of the end, or between. resolved: at least two points lie in the upper half of the peak.
     indicator: the curve whose maximum was sought. fit: the smooth curve through the points themselves.
@@ -75,10 +76,12 @@ class CriticalPoint:
 
     @property
     def value(self) -> float:
+        """The critical temperature."""
         return self.temperature.value
 
     @property
     def error(self) -> float:
+        """Its standard error."""
         return self.temperature.error
 
     def __str__(self) -> str:

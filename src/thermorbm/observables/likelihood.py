@@ -44,10 +44,13 @@ def pseudo_entropies(data: Dataset, temperature: float | None = None) -> NDArray
     The conditionals are those of the Hamiltonian at `temperature`, by default the dataset's. The paper prints
     the sum without the logarithm.
     """
-    lattice = required_lattice(data)
     wanted = required_temperature(data) if temperature is None else temperature
     if not 0 < wanted < np.inf:
         raise InputError("temperature", wanted, "a finite number > 0")
+    H = data.hamiltonian
+    if H is not None and H.plain != (data.lattice, 1.0):
+        return np.concatenate([H.pseudo_entropy(v, wanted) for v in data.blocks()])
+    lattice = required_lattice(data)
     # p_T(s_i | rest) = 1 / (1 + exp(-cost of flipping i / T)), by the number of broken bonds of i.
     surprise = softplus(-lattice.flip_costs / wanted)
     size = max(1, _SPINS_AT_ONCE // lattice.n_sites)

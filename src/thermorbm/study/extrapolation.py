@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from thermorbm.errors import InputError
 from thermorbm.estimators import InfiniteLattice, extrapolate
-from thermorbm.exact import TC_2D, TC_3D
+from thermorbm.exact import TC_2D, TC_3D, critical_temperature
 from thermorbm.records import from_plain
 from thermorbm.runner.store import Reduced
 from thermorbm.runner.task import Task
 from thermorbm.stats import Estimate
+from thermorbm.study.named import hamiltonian_of
 from thermorbm.study.results import Extrapolation, ExtrapolationPoint, ExtrapolationRow, Indication, Target
 
 Machines = tuple[str | None, int]  # name of the variant and rank of the size; (None, 0) for configurations
@@ -28,7 +30,7 @@ def extrapolation(task: Task, results: Sequence[Reduced]) -> Extrapolation:
     The targets themselves are extrapolated too: how far they end from T_c is the method's own error.
     """
     sides, nu = tuple(task.parameters["sides"]), task.parameters["nu"]
-    infinite = INFINITE.get(len(results[0].task.parameters["shape"]))
+    infinite = _infinite(results[0].task.parameters)
     targets = _targets(results)
     by_indicator = {**_target_points(targets), **_points(results, targets)}
     rows = [
@@ -38,6 +40,12 @@ def extrapolation(task: Task, results: Sequence[Reduced]) -> Extrapolation:
     ]
     rows = [replace(row, relative_to_infinite=_relative(row.estimate, infinite)) for row in rows]
     return Extrapolation(task.labels["extrapolation"], nu, sides, tuple(rows), infinite)
+
+
+def _infinite(parameters: Mapping[str, Any]) -> float | None:
+    """T_c of the infinite lattice, None where it is not known."""
+    model = hamiltonian_of(parameters) if "named" in parameters else None
+    return INFINITE.get(len(parameters["shape"])) if model is None else critical_temperature(model)
 
 
 def _row(
