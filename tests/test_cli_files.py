@@ -66,3 +66,24 @@ def test_help_lists_commands_in_the_order_of_the_work(capsys):
     places = [listed.index(f"\n  {name} ") for name in ORDER]
     assert places == sorted(places)
     assert listed.splitlines()[1].split()[0] == "run"
+
+
+@pytest.mark.parametrize(
+    "provenance",
+    [
+        {"training": [], "data": "\x1b[2J", "verdict": 3},
+        {"training": {"recipe": "x"}, "verdict": {"value": "high", "error": None}},
+        {"data": {"mean_abs_magnetization": "x", "shape": "44"}, "versions": {"value": [], "error": {}}},
+    ],
+)
+def test_what_machines_of_others_say_of_themselves_is_shown_and_not_believed(provenance, capsys):
+    machine = tr.RBM(np.zeros((2, 16)), np.zeros(16), np.zeros(2), provenance)
+    machine.save("rbm.h5")
+    tr.Dataset.from_spins(np.ones((20, 16), np.int8), (4, 4), 2.0, provenance={"method": ["x"]}).save("d.h5")
+    assert run(["info", "rbm.h5"]) == 0
+    assert run(["info", "d.h5"]) == 0
+    assert run(["analyse", "rbm.h5", "d.h5"]) in (0, 2)
+    assert run(["generate", "rbm.h5", "-n", "4", "-o", "new.h5"]) in (0, 2)
+    said = capsys.readouterr()
+    assert "\x1b[2J" not in said.out + said.err
+    assert "<table>" in machine._repr_html_()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
+import math
 import os
 import signal
 import sys
@@ -20,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +31,29 @@ from thermorbm.errors import FileError
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 PATIENCE_SECONDS = 120.0
-MOST_MEMORY = 8 << 30  # bytes; HDF5's largest chunk has 4 GB
+MOST_MEMORY = 8 << 30  # bytes
+MOST_CHUNK = 1 << 28  # bytes: of a chunk all is unfolded, however few rows of it are there
 NUMBERS = "biuf"  # kinds of NumPy types that are sent; any other is only named
+# Arrays up to so many bytes are read in any case, larger ones if they are at most so many times their file.
+ALWAYS_READ, MOST_EXPANSION = 1 << 28, 200
+
+
+class Declared(Protocol):
+    """What a file says of an array before anything of it is read."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+
+def check_expansion(path: str | Path, array: Declared) -> None:
+    """FileError if an array has far more bytes than the file that declares it."""
+    n_bytes, n_stored = math.prod(array.shape) * array.dtype.itemsize, os.path.getsize(path)
+    if n_bytes > max(ALWAYS_READ, MOST_EXPANSION * n_stored):
+        problem = f"declares an array of {n_bytes / 1e6:.0f} MB in a file of {n_stored / 1e6:.3g} MB"
+        limit = f"at most {MOST_EXPANSION} times its size is read; save it without compression"
+        raise FileError(path, problem, limit)
 
 
 def is_hdf5(path: str | Path) -> bool:
@@ -203,6 +225,8 @@ def _listed(file: Any) -> dict[str, tuple[tuple[int, ...], str]]:
         if isinstance(item, h5py.Dataset) and item.shape is not None:
             if item.is_virtual or item.external:
                 raise ValueError(f"the content of {name!r} lies in other files; copy it into this one")
+            if item.chunks and math.prod(item.chunks) * item.dtype.itemsize > MOST_CHUNK:
+                raise ValueError(f"{name!r} has chunks of more than {MOST_CHUNK >> 20} MB; use smaller ones")
             is_number = item.dtype.kind in NUMBERS and item.dtype.fields is None
             arrays[name] = item.shape, item.dtype.str if is_number else "O"
 

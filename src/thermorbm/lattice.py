@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from thermorbm.checks import whole_number
 from thermorbm.errors import InputError
 from thermorbm.shown import html_table
 
@@ -33,10 +34,7 @@ class Lattice:
         sides = tuple(shape) if isinstance(shape, Sequence | np.ndarray) else (shape,)
         if not sides:
             raise InputError("lattice shape", sides, "one or more sides", "for example (64, 64)")
-        for side in sides:
-            if isinstance(side, bool) or not isinstance(side, int | np.integer) or side < 2:
-                raise InputError("lattice side", side, "a whole number >= 2")
-        object.__setattr__(self, "shape", tuple(int(side) for side in sides))
+        object.__setattr__(self, "shape", tuple(whole_number("lattice side", side, 2) for side in sides))
 
     @classmethod
     def parse(cls, text: str) -> Lattice:

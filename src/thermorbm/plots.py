@@ -99,9 +99,9 @@ def plot_bracket(
     )
     for name, label, colour in edges_shown:
         edges = [getattr(getattr(each, "bracket", each), name) for each in brackets]
-        known = [(t, edge.value, edge.error) for t, edge in zip(T, edges, strict=True) if edge is not None]
-        if known:
-            draw_curve(axes, *np.transpose(known), color=colour, marker="o", label=label)
+        points = [(t, edge.value, edge.error) for t, edge in zip(T, edges, strict=True) if edge is not None]
+        if points:
+            draw_curve(axes, *np.transpose(points), color=colour, marker="o", label=label)
     if exact is not None:
         draw_curve(axes, *exact, color=BLACK, label="exact")
     axes.set(xlabel="temperature", ylabel="entropy per spin, nats")

@@ -183,6 +183,8 @@ def _content(group: h5py.Group, name: str) -> NDArray[Any]:
     item = group[name] if isinstance(group.get(name, getlink=True), h5py.HardLink) else None
     if not isinstance(item, h5py.Dataset) or item.is_virtual or item.external:
         raise ValueError(f"{name} does not lie in this file")
+    if item.chunks or item.dtype.hasobject:  # which we do not write, and which may unfold to any size
+        raise ValueError(f"{name} is not one block of numbers")
     if item.nbytes > os.path.getsize(group.file.filename):  # nothing of ours is compressed
         raise ValueError(f"{name} declares more bytes than the file has")
     return np.asarray(item[...])

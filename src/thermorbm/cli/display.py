@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from thermorbm.cli.console import PLAIN_STEPS, say
+from thermorbm.cli.console import PLAIN_STEPS, say, visible
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -76,7 +76,7 @@ class LiveDisplay:
         self._live, self._began, self._share = live, time.monotonic(), 0.0
 
     def note(self, text: str) -> None:
-        self._live.console.print(" ".join(text.split()), markup=False, highlight=False)
+        self._live.console.print(visible(" ".join(text.split())), markup=False, highlight=False)
 
     def update(self, snapshot: Snapshot) -> None:
         from rich.progress_bar import ProgressBar

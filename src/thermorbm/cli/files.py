@@ -82,13 +82,12 @@ def _of_machine(file: Path) -> dict[str, Any]:
     import thermorbm
 
     machine = thermorbm.load_machine(file)
-    origin = dict(machine.provenance)
-    training = origin.get("training", {})
+    origin, training = dict(machine.provenance), machine.noted("training")
     return {
         "machine": repr(machine),
         "n_hidden": machine.n_hidden,
         "n_visible": machine.n_visible,
-        "recipe": training.get("recipe", {}).get("name"),
+        "recipe": machine.recipe_name,
         "seed": training.get("seed"),
         **{name: origin[name] for name in ("data", "verdict", "versions") if name in origin},
     }

@@ -211,7 +211,7 @@ def _show(progress: Status) -> None:
     for name, who in progress.shards.items():
         _tell(f"shard {name}: pid {who['pid']} on {who['host']}")
     for task in progress.running:
-        _tell(f"  {task['name']} {100 * task['fraction']:.0f} %, {task['seconds']:.0f} s")
+        _tell(f"  {task.name} {100 * task.fraction:.0f} %, {task.seconds:.0f} s")
     for task_id, error in progress.failed.items():
         _tell(f"failed: {task_id}: {error}")
     if progress.last_error and not progress.failed:

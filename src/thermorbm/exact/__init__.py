@@ -10,7 +10,7 @@ and torus up to 12 has its `transfer_matrix`.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from thermorbm.exact.constants import KC_3D, TC_2D, TC_3D
+from thermorbm.exact.thermodynamics import KC_3D, TC_2D, TC_3D
 
 if TYPE_CHECKING:
     from thermorbm.exact.bulk import bulk_energies, bulk_thermodynamics

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from thermorbm.checks import whole_number
 from thermorbm.errors import InputError
 from thermorbm.model.energy import visible_energy
 from thermorbm.model.layers import Layers
@@ -21,7 +22,7 @@ from thermorbm.model.pilot import AUTO, Pilot, pilot
 from thermorbm.model.random_units import Seed, seed_sequence
 from thermorbm.model.rungs import placed, work_lengths
 from thermorbm.model.sandwich import CLEARLY, LEAST_HIDDEN, PADDING, Equilibrium, Progress, Sandwich, sandwich
-from thermorbm.model.units import row_blocks, whole_number
+from thermorbm.model.units import row_blocks
 from thermorbm.stats import Estimate
 
 MOST_UNITS = 22  # 2^22 states of the smaller layer

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from thermorbm import observables
 from thermorbm.bars import shown_progress
+from thermorbm.checks import whole_number
 from thermorbm.dataset import Dataset, as_dataset
 from thermorbm.errors import InputError
 from thermorbm.model import LogPartition, Machine
 from thermorbm.model.random_units import seed_sequence
-from thermorbm.model.units import whole_number
 from thermorbm.observables import EntropyBracket
 from thermorbm.reading.configurations import is_ours
 from thermorbm.reading.entropy import edges, log_partition

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from thermorbm import exact
+from thermorbm.checks import whole_number
 from thermorbm.dataset import Dataset, as_dataset
 from thermorbm.errors import InputError
 from thermorbm.estimators import energy_averages, magnetic_averages
 from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian
 from thermorbm.lattice import Lattice
-from thermorbm.model.units import whole_number
 from thermorbm.observables import configuration_series, order_parameters, pseudo_entropies, total_energies
 from thermorbm.reading import default_held_out
 from thermorbm.reading.values import ExactValues

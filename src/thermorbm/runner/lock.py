@@ -116,7 +116,8 @@ def _is_alive(pid: int) -> bool:
 def _read(file: IO[str]) -> dict[str, Any] | None:
     try:
         stored = json.loads(_text(file))
-        return {"pid": int(stored["pid"]), "host": str(stored["host"])}
+        pid = int(stored["pid"])
+        return {"pid": pid, "host": str(stored["host"])} if 0 < pid < 1 << 31 else None
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return None  # empty: the lock is free; cut off: its writer died
 

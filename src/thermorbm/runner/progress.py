@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from thermorbm.errors import FileError
+from thermorbm.records import BadRecord, from_plain
 from thermorbm.runner.lock import owner
 from thermorbm.runner.rundir import RunDirectory, read_plan, shard_owners
 from thermorbm.runner.store import damage
@@ -147,6 +148,16 @@ def stages(states: Mapping[str, str], tasks: Mapping[str, Task]) -> dict[str, tu
 
 
 @dataclass(frozen=True)
+class State:
+    """What a runner writes down for `status`: what is under way, and the last error of a task."""
+
+    running: tuple[Running, ...] = ()
+    eta_seconds: float | None = None
+    workers: int = 0
+    last_error: str | None = None
+
+
+@dataclass(frozen=True)
 class Status:
     """counts: tasks by state. stages: kind -> [done, all]. runner: pid and host of the runner, or None.
 
@@ -159,7 +170,7 @@ class Status:
     stages: dict[str, tuple[int, int]]
     runner: dict[str, Any] | None
     shards: dict[str, dict[str, Any]]
-    running: list[dict[str, Any]]
+    running: tuple[Running, ...]
     eta_seconds: float | None
     failed: dict[str, str]
     last_error: str | None
@@ -169,15 +180,16 @@ def read_status(directory: RunDirectory) -> Status:
     """Counts results that are whole; a task that was never begun, or is to be done again, is pending."""
     tasks = read_plan(directory)
     runner, shards = owner(directory.lock), shard_owners(directory)
-    states_told = [_read_state(directory.state)] if runner else []
-    states_told += [_read_state(directory.path / "shards" / f"{name}.json") for name in shards]
-    running = [task for state in states_told for task in state.get("running", [])]
+    last = _read_state(directory.state)
+    at_work = [last] if runner else []
+    at_work += [_read_state(directory.path / "shards" / f"{name}.json") for name in shards]
+    running = tuple(task for state in at_work for task in state.running)
     states = {
         task_id: "done" if damage(directory, task) is None else "pending" for task_id, task in tasks.items()
     }
     failed = _failures(directory, [task_id for task_id in tasks if states[task_id] != "done"])
     states |= dict.fromkeys(failed, "failed")
-    under_way = {task["name"] for task in running}
+    under_way = {task.name for task in running}
     states |= {
         task_id: "running"
         for task_id, state in states.items()
@@ -190,17 +202,18 @@ def read_status(directory: RunDirectory) -> Status:
         runner,
         shards,
         running,
-        max((state["eta_seconds"] for state in states_told if state.get("eta_seconds")), default=None),
+        max((state.eta_seconds for state in at_work if state.eta_seconds), default=None),
         failed,
-        _read_state(directory.state).get("last_error") or next(reversed(failed.values()), None),
+        last.last_error or next(reversed(failed.values()), None),
     )
 
 
-def _read_state(path: Path) -> dict[str, Any]:
+def _read_state(path: Path) -> State:
+    """What stands there; nothing where a run has not begun, or where the file is not one of a runner."""
     try:
-        return read_json(path)
-    except FileError:  # not begun
-        return {}
+        return from_plain(State, read_json(path))
+    except (FileError, BadRecord):
+        return State()
 
 
 def _failures(directory: RunDirectory, task_ids: list[str]) -> dict[str, str]:

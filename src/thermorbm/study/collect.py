@@ -93,10 +93,12 @@ def _join(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) -> R
 
 
 def _read(directory: RunDirectory, task_id: str) -> Reduced | None:
+    """None if it failed or is not done; what is damaged, or of another task, the next run makes again."""
     try:
-        return read_values(directory.reduced(task_id))
-    except FileError:  # failed or not done yet; a damaged one is made again by the next run
+        result = read_values(directory.reduced(task_id))
+    except FileError:
         return None
+    return result if result.task.id == task_id else None
 
 
 def _versions(results: Iterable[Reduced], directory: RunDirectory) -> dict[str, str]:

@@ -50,7 +50,7 @@ def sampled(
 
 def with_held_out(data: Dataset, n_held_out: int) -> Dataset:
     """The same data, which know how many of them are held out."""
-    return replace(data, provenance={**data.provenance, "held_out": n_held_out})
+    return replace(data, n_held_out=n_held_out)
 
 
 def sampling_cost(task: Task, inputs: Sequence[Task]) -> Cost:

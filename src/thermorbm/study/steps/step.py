@@ -129,7 +129,7 @@ def read_machine(store: Store, task_id: str) -> Machine:
 
 def split(data: Dataset) -> tuple[Dataset, Dataset]:
     """Configurations for training, and those held out: the last ones, as many as the dataset says."""
-    n_train = len(data) - int(data.provenance["held_out"])
+    n_train = len(data) - data.n_held_out
     return data[:n_train], data[n_train:]
 
 
