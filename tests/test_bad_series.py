@@ -15,7 +15,7 @@ def sampled(*temperatures, n=400):
 
 def test_one_temperature():
     for call in (lambda s: s.reweight([2.0]), lambda s: s.critical_temperature("heat_capacity")):
-        with pytest.raises(InputError, match="two or more temperatures.*sample another one"):
+        with pytest.raises(InputError, match=r"two or more temperatures.*sample another one"):
             call(tr.Series(sampled(2.0)))
 
 
@@ -25,15 +25,17 @@ def test_repeated_temperatures():
 
 
 def test_users_data_without_energies():
-    members = [tr.Dataset.from_spins(each.spins(0, 50), temperature=each.temperature) for each in sampled(2.0, 2.5)]
-    with pytest.raises(InputError, match="one whose energies are known.*give its lattice or Hamiltonian"):
+    members = [
+        tr.Dataset.from_spins(each.spins(0, 50), temperature=each.temperature) for each in sampled(2.0, 2.5)
+    ]
+    with pytest.raises(InputError, match=r"one whose energies are known.*give its lattice or Hamiltonian"):
         tr.Series(members)
 
 
 def test_nothing_but_ground_states():
     up = np.ones((50, 64), dtype=np.int8)
     series = tr.Series([tr.Dataset.from_spins(up, LATTICE, t) for t in (0.1, 0.2)])
-    with pytest.raises(InputError, match="ones that vary.*sample higher temperatures"):
+    with pytest.raises(InputError, match=r"ones that vary.*sample higher temperatures"):
         series.reweight([0.15])
 
 
@@ -43,7 +45,7 @@ def test_few_temperatures_that_do_not_overlap():
     assert np.isfinite(curves.energy.values[[0, 2]]).all()
     assert np.isnan(curves.energy.values[1])
     assert "T = 0.8 and 9 have too few energies in common" in " ".join(curves.notes)
-    with pytest.raises(InputError, match="at least 6, for a curve through points.*sample more around T_c"):
+    with pytest.raises(InputError, match=r"at least 6, for a curve through points.*sample more around T_c"):
         series.critical_temperature("heat_capacity")
 
 

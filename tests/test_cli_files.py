@@ -1,6 +1,7 @@
 """`info` for every file that we write, `init`, and the order of the commands."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ import pytest
 import thermorbm as tr
 from thermorbm.cli import run
 from thermorbm.cli.app import ORDER
-from thermorbm.runner.rundir import open_run, prepare
+from thermorbm.cli.files import PARTS
+from thermorbm.runner.rundir import FILES, OURS, open_run, prepare
 from thermorbm.study.plan import plan_study
 from thermorbm.study.toml import load_study
 
@@ -45,6 +47,35 @@ def test_info_knows_run_directories(capsys, tmp_path):
     prepare(open_run(tmp_path / "run", "mine"), "", [])
     content = shown(capsys, "run")
     assert (content["kind"], content["study"]) == ("run directory", "mine")
+
+
+def test_info_knows_every_file_of_a_published_study(capsys):
+    """And those that a run writes beside them."""
+    paper = Path(__file__).parents[1] / "results" / "paper"
+    content = shown(capsys, str(paper / "results.json"))
+    assert (content["kind"], content["study"], content["machines"] > 100) == (
+        "results of a study",
+        "paper",
+        True,
+    )
+    for path in (
+        path for path in paper.rglob("*") if path.is_file() and path.suffix not in (".json", ".toml")
+    ):
+        assert run(["info", str(path), "--json"]) == 0, path
+        assert json.loads(capsys.readouterr().out)["run directory"] == str(paper)
+    assert set(FILES) <= PARTS.keys() | {"study.toml"}
+    assert set(OURS) <= PARTS.keys()
+
+
+def test_info_knows_studies_and_refuses_what_is_not_ours(capsys, tmp_path):
+    assert run(["init", "mine.toml"]) == 0
+    content = shown(capsys, "mine.toml")
+    assert (content["kind"], content["name"]) == ("study", "mine")
+    assert content["families"][0].startswith("2d: 16x16, 9 temperatures")
+    assert content["tasks"] > 20
+    (tmp_path / "notes.txt").write_text("mine")
+    assert run(["info", "notes.txt"]) == 2
+    assert "is not a file of thermorbm" in capsys.readouterr().err
 
 
 def test_init_writes_a_study_that_can_be_planned(capsys, tmp_path):

@@ -40,7 +40,9 @@ def test_energy_of_packed_spins_in_several_blocks(monkeypatch):
     np.testing.assert_array_equal(lattice.energy_of_packed(packed), lattice.energy(v))
 
 
-@pytest.mark.parametrize("wrong", [np.zeros((3, 2), np.uint8), np.zeros((3, 1), np.int8), np.zeros(1, np.uint8)])
+@pytest.mark.parametrize(
+    "wrong", [np.zeros((3, 2), np.uint8), np.zeros((3, 1), np.int8), np.zeros(1, np.uint8)]
+)
 def test_packed_spins_of_another_lattice_are_refused(wrong):
     with pytest.raises(InputError, match=r"packed configurations.*shape \(n, 1\)"):
         Lattice((2, 4)).energy_of_packed(wrong)

@@ -11,9 +11,10 @@ import pytest
 from fuzz.mutations import seal
 from thermorbm import kernelcache
 from thermorbm.checks import check_counts
-from thermorbm.cli.console import say, visible
+from thermorbm.cli.console import say
 from thermorbm.errors import FileError, InputError
 from thermorbm.interchange import from_rbms
+from thermorbm.shown import visible
 from thermorbm.spinfiles import read_packed
 from thermorbm.storage import check_readable, read_hdf5, write_hdf5
 from thermorbm.study.sources import parameter_values

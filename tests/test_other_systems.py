@@ -16,6 +16,8 @@ import pytest
 
 import thermorbm as tr
 
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there the other tests show it")
+
 PACKAGE = Path(tr.__file__).parent
 # select and selectors are everywhere, but on Windows they know sockets alone, and no pipes.
 OF_UNIX = ("fcntl", "resource", "pwd", "grp", "termios", "pty", "tty", "posix", "select", "selectors")

@@ -35,12 +35,13 @@ def main() -> None:
         subprocess.run([*install, wheel], check=True)
         for example in examples():
             subprocess.run([binaries / "python", "-c", example], check=True, cwd=place)
-        for arguments in (["--version"], ["init", "mine.toml"]):
+        for arguments in (["--version"], ["init", "mine.toml"], ["run", "tiny", "--no-report"]):
             subprocess.run([binaries / "thermorbm", *arguments], check=True, cwd=place)
     print(f"{wheel.name} works in an empty environment")
 
 
 def examples() -> list[str]:
+    """The Python code of the README, block by block."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     return re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 

@@ -7,10 +7,12 @@ import math
 import operator
 import re
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import pairwise
 from numbers import Real
+from typing import Any
 
-from thermorbm.errors import InputError, unknown_name
+from thermorbm.errors import InputError, ThermorbmError, unknown_name
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 LARGEST = 1 << 40  # any count beyond it is a slip of the pen
@@ -92,3 +94,11 @@ def check_distinct(key: str, values: Sequence[object]) -> None:
         if value in seen:
             raise InputError(key, value, "all different", "it stands there twice")
         seen.add(value)
+
+
+def optional_module(name: str, extra: str) -> Any:
+    """A module that is not always installed; ThermorbmError that names the extra if it is not."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ThermorbmError(f"{name} is not installed; try: pip install 'thermorbm[{extra}]'") from error

@@ -52,6 +52,8 @@ def plot_filters(
     Symmetric machines show their filters as they are.
     """
     filters = np.asarray(getattr(machine, "filters", getattr(machine, "W", machine)), dtype=np.float64)
+    if filters.ndim < 2:
+        raise InputError("machine", machine, "a machine, or weights (n_hidden, n_visible)")
     if filters.ndim == 2 and not hasattr(machine, "filters"):
         filters = filters.reshape(len(filters), *_sides(filters.shape[1], shape))
     strength = (filters.reshape(len(filters), -1) ** 2).sum(axis=1)
@@ -69,6 +71,8 @@ def plot_history(history: Any, quantity: str = "pseudo_likelihood", ax: Axes | N
     history: a TrainingResult or its history.
     """
     columns: Mapping[str, NDArray[np.float64]] = getattr(history, "history", history)
+    if not isinstance(columns, Mapping) or not columns:
+        raise InputError("history", history, "the result of tr.train, or its history")
     if quantity not in columns:
         raise InputError("quantity", quantity, f"one of {', '.join(columns)}")
     axes = _axes(ax)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from thermorbm.checks import check_count
+from thermorbm.checks import check_count, optional_module
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
 from thermorbm.estimators.critical import CriticalPoint
@@ -19,6 +19,15 @@ from thermorbm.estimators.reweighting import GroundStates, KnownEntropy, Reweigh
 from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian
 from thermorbm.shown import html_table
 
+QUANTITIES = (
+    "energy",
+    "heat_capacity",
+    "abs_magnetization",
+    "susceptibility",
+    "binder",
+    "entropy",
+    "free_energy",
+)
 RANDOM_SAMPLES = 4096  # configurations of random spins, which stand for infinite temperature
 
 
@@ -132,6 +141,25 @@ class Series(Sequence[Dataset | Measurements]):
         known = None if entropy is None else KnownEntropy(*entropy)
         return self._reweighting(known, n_draws, seed).curves(temperatures)
 
+    def to_dataframe(self, temperatures: ArrayLike | None = None, **options: Any) -> Any:
+        """What `reweight` gives, as a pandas DataFrame: a row per temperature, errors beside values.
+
+        temperatures: those of the series by default. options: of `reweight`. Needs the extra `tables`.
+        """
+        pandas = optional_module("pandas", "tables")
+        curves = self.reweight(self.temperatures if temperatures is None else temperatures, **options)
+        columns: dict[str, NDArray[np.float64]] = {}
+        for name in QUANTITIES:
+            estimates = getattr(curves, name)
+            columns |= {name: estimates.values, f"{name}_error": estimates.errors}
+        return pandas.DataFrame(columns, pandas.Index(curves.temperatures, name="temperature"))
+
+    def to_xarray(self, temperatures: ArrayLike | None = None, **options: Any) -> Any:
+        """The same as an xarray Dataset along `temperature`, with the Hamiltonian as an attribute."""
+        xarray = optional_module("xarray", "tables")
+        labelled: Any = xarray.Dataset.from_dataframe(self.to_dataframe(temperatures, **options))
+        return labelled.assign_attrs(hamiltonian=str(self.hamiltonian), n_sites=self.hamiltonian.n_sites)
+
     def critical_temperature(self, quantity: str, n_draws: int = 200, seed: int = 0) -> CriticalPoint:
         """Where heat_capacity or susceptibility peaks, or abs_magnetization or binder falls fastest.
 
@@ -171,7 +199,7 @@ def _energies(data: Dataset, hamiltonian: Hamiltonian) -> NDArray[np.float64]:
     if hamiltonian.plain is None:
         return np.concatenate([hamiltonian.energy(block) for block in data.blocks()])
     lattice, coupling = hamiltonian.plain
-    return coupling * lattice.energy_of_packed(data.packed)
+    return np.asarray(coupling * lattice.energy_of_packed(data.packed), dtype=np.float64)
 
 
 def _hamiltonian(data: Dataset) -> Hamiltonian:

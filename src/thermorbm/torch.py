@@ -91,7 +91,8 @@ class DenseModule(MachineModule):
 
     def to_machine(self) -> RBM:
         """The machine of the present parameters, as NumPy arrays."""
-        return RBM(*(tensor.detach().cpu().numpy() for tensor in (self.W, self.b, self.c)))
+        W, b, c = (tensor.detach().cpu().numpy() for tensor in (self.W, self.b, self.c))
+        return RBM(W, b, c)
 
 
 class SymmetricModule(MachineModule):

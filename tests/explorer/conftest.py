@@ -3,6 +3,7 @@ import shutil
 
 import pytest
 
+from explorer_browser import Silent
 from thermorbm.explorer import build_explorer
 from thermorbm.study.run import run_study
 
@@ -38,6 +39,7 @@ name = "symmetric"
 filters = [2]
 kernel = 3
 zero_bias = true
+changes = {epochs = 2, least_updates = 0}
 temperatures = [2.5, 3.5]
 
 [[family]]
@@ -57,17 +59,8 @@ least_updates = 0
 name = "symmetric"
 filters = [2]
 kernel = 2
+changes = {epochs = 2, least_updates = 0}
 """
-
-
-class Silent:
-    """A listener to whom everything may be told."""
-
-    def note(self, text):
-        pass
-
-    def update(self, snapshot):
-        pass
 
 
 @pytest.fixture(scope="session")
@@ -81,7 +74,7 @@ def explored_run(tmp_path_factory, request):
         if not (place / "run" / "explore.html").exists():
             place.mkdir(exist_ok=True)
             (place / "study.toml").write_text(STUDY)
-            assert run_study(place / "study.toml", place / "run", Silent(), n_workers=2).is_complete
+            assert run_study(place / "study.toml", place / "run", Silent(), n_workers=1).is_complete
             build_explorer(place / "run")
     return place / "run"
 

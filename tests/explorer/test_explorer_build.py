@@ -24,7 +24,9 @@ def test_every_machine_of_the_smallest_size_is_there(explored_run):
     page = explored_run / "explore.html"
     data = data_of(page)
     assert [family["name"] for family in data["families"]] == ["2d", "3d"]
-    kinds = [{key for key, spec in p["machines"].items() if "id" in spec} for p in data["families"][0]["points"]]
+    kinds = [
+        {key for key, spec in p["machines"].items() if "id" in spec} for p in data["families"][0]["points"]
+    ]
     assert kinds == [{"dense"}, {"dense", "as-paper", "symmetric"}, {"dense", "symmetric"}]
     assert data["families"][0]["points"][0]["missing"]["symmetric"] == NOT_TRAINED
     assert len(WEIGHTS.findall(page.read_text(encoding="utf-8"))) == 6 + 2

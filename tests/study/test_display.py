@@ -7,12 +7,14 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
+from thermorbm.bars import LiveLine
 from thermorbm.cli import display as module
-from thermorbm.cli.display import LiveDisplay, PlainDisplay, line_of, time_left
+from thermorbm.cli.display import PlainDisplay
 from thermorbm.runner import progress
 from thermorbm.runner.progress import Clock, Running, Snapshot
 from thermorbm.runner.task import Cost
 from thermorbm.study.steps import STEPS
+from thermorbm.study.watch import WORDS, LiveListener, line_of, time_left
 
 
 def snapshot(n_trained=1, eta=75.0, failed=0, running=("train/2d-T2",)):
@@ -37,15 +39,15 @@ def test_the_time_left_in_words(eta, words):
 
 
 def test_one_line_says_what_is_done_what_goes_on_and_how_long():
-    assert line_of(snapshot()) == "3 of 6 tasks done; training machines (1 of 4); about 80 s left"
+    assert line_of(snapshot()) == "3 of 6 tasks done; about 80 s left; training machines (1 of 4)"
     both = snapshot(failed=1, running=("weights/2d-T2", "train/2d-T3"))
     assert line_of(both) == (
-        "3 of 7 tasks done; 1 failed; training machines (1 of 4), reading weights (0 of 4); about 80 s left"
+        "3 of 7 tasks done; 1 failed; about 80 s left; training machines (1 of 4), reading weights (0 of 4)"
     )
 
 
 def test_every_step_has_words():
-    assert STEPS.keys() <= module.WORDS.keys()
+    assert STEPS.keys() <= WORDS.keys()
 
 
 def test_plain_lines_come_when_something_else_goes_on(capsys, monkeypatch):
@@ -65,7 +67,7 @@ def test_plain_lines_come_when_something_else_goes_on(capsys, monkeypatch):
     display.update(snapshot(running=("weights/d",)))
     display.note("something\nhappened")
     lines = capsys.readouterr().err.splitlines()
-    assert [line.split("; ")[-2] for line in lines[:-1]] == [
+    assert [line.split("; ")[-1] for line in lines[:-1]] == [
         "training machines (1 of 4)",
         "reading weights (0 of 4)",  # 26 s later: nothing is said in the first ten seconds
         "reading weights (0 of 4)",  # after a minute without news
@@ -77,7 +79,7 @@ def test_the_live_display_is_one_line():
     out = StringIO()
     console = Console(file=out, force_terminal=True, width=100, color_system=None)
     with Live(console=console, auto_refresh=False, transient=True) as live:
-        display = LiveDisplay(live)
+        display = LiveListener(LiveLine(live))
         display.note("a [bold]name[/bold] in brackets")
         display.update(snapshot(failed=1))
         out.truncate(0)
@@ -85,7 +87,7 @@ def test_the_live_display_is_one_line():
         drawn = out.getvalue()
     assert drawn.count("\n") == 0
     assert "4 of 7" not in drawn
-    assert "3 of 7 tasks done; 1 failed; training machines (1 of 4); about 80 s left" in drawn
+    assert "3 of 7 tasks done; 1 failed; about 80 s left; training machines" in drawn
 
 
 class Task:

@@ -36,14 +36,15 @@ def data():
 def results(data, machine, parts=("visible-energy", "likelihood"), seed_index=0):
     return [
         FakeResult(
-            FakeTask({"value": each.temperature, "seed_index": seed_index}), union_arrays(machine, each, parts)
+            FakeTask({"value": each.temperature, "seed_index": seed_index}),
+            union_arrays(machine, each, parts),
         )
         for each in data
     ]
 
 
 def test_the_machine_that_is_the_model_has_the_peaks_of_the_energy(data):
-    """Its visible energy is E / T_0 and a constant: Var E peaks where T^2 c_V does, d<E>/dT where c_V does."""
+    """Its visible energy is E / T_0 and a constant: Var E peaks as T^2 c_V does, d<E>/dT as c_V does."""
     peaks = union_peaks(results(data, ising_rbm(LATTICE, 2.269)), LATTICE.n_sites, seed=1)
     heat = kaufman(8, FINE).heat_capacity
     for name, exact in (
@@ -79,7 +80,10 @@ def test_seeds_are_averaged_and_their_scatter_counts(data):
 
 def test_a_peak_next_to_a_gap_is_left_to_the_smooth_curve():
     rng = np.random.default_rng(1)
-    parts = [Measurements(t, rng.normal(-e, 3, 500), rng.random(500) * (t == 2.5)) for t, e in ((2, 900), (2.5, 500), (3, 100))]
+    parts = [
+        Measurements(t, rng.normal(-e, 3, 500), rng.random(500) * (t == 2.5))
+        for t, e in ((2, 900), (2.5, 500), (3, 100))
+    ]
     assert observable_peak(Reweighting(parts, 1000), "peak") is None
     with pytest.raises(InputError, match="mark"):
         observable_peak(Reweighting(parts, 1000), "top")

@@ -10,8 +10,8 @@ from thermorbm.errors import FileError
 from thermorbm.exact import TC_2D
 from thermorbm.records import from_plain
 from thermorbm.report.run import Missing, Run
-from thermorbm.report.sections import scaling as section
 from thermorbm.report.section import Gap
+from thermorbm.report.sections import scaling as section
 from thermorbm.report.style import our_style
 from thermorbm.runner.store import Reduced
 from thermorbm.study.plan import plan_study
@@ -82,7 +82,9 @@ def product(task):
 
 def as_run(path, product):
     """With the curves of all families, whose own peaks are left out."""
-    item = from_plain(Scaling, {"name": "2d", "file": "reduced/scaling/x.h5", **product.values, "families": []})
+    item = from_plain(
+        Scaling, {"name": "2d", "file": "reduced/scaling/x.h5", **product.values, "families": []}
+    )
     study, timings = StudyInfo("s", "", 1, "fp32", Control()), Timings("", "", 0.0, {})
     results = Results(study, {}, (), (), TaskCounts(0, 0), timings, scalings=(item,))
     return Run(path, results, {"reduced/scaling/x.h5": product.arrays})

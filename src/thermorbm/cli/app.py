@@ -70,6 +70,7 @@ def top(
     Examples:
       thermorbm run tiny
       thermorbm init mine.toml
+      thermorbm explore runs/tiny
       thermorbm sample --shape 64x64 -T 2.25 -n 50000 --seed 1 -o data.h5
       thermorbm info data.h5
       thermorbm export data.h5 -o data.npy

@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from thermorbm.bars import ProgressCallback, progress_bars
+from thermorbm.shown import visible
 
 PLAIN_STEPS = 10  # lines per stage where there is no terminal
 
@@ -19,11 +20,6 @@ PLAIN_STEPS = 10  # lines per stage where there is no terminal
 def say(message: str) -> None:
     """One line on stderr, whatever line breaks the message carries."""
     typer.echo(visible(" ".join(message.split())), err=True)
-
-
-def visible(text: str) -> str:
-    """The same with \\x1b and the like for characters that steer a terminal; names in files may hold them."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def print_json(value: Mapping[str, Any]) -> None:

@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from thermorbm.cli.console import PLAIN_STEPS, say, visible
+from thermorbm.bars import live_line
+from thermorbm.cli.console import PLAIN_STEPS, say
 
 if TYPE_CHECKING:
-    from rich.live import Live
-
     from thermorbm.reading.analysis import Step
     from thermorbm.runner.progress import Listener, Snapshot
 
@@ -23,33 +22,16 @@ TRAINING_SECONDS_BETWEEN_LINES = 60.0
 StepCallback = Callable[["Step"], None]
 
 
-# What tasks of a kind do, for people who watch; a kind that is not here is called by its name.
-WORDS = {
-    "sample": "sampling configurations",
-    "import": "reading your configurations",
-    "measure": "averaging configurations",
-    "energies": "sampling energies",
-    "train": "training machines",
-    "weights": "reading weights",
-    "observe": "reading machines",
-    "interactions": "reading couplings",
-    "partition": "computing ln Z",
-    "bracket": "bounding entropies",
-    "estimate": "estimating critical temperatures",
-}
-
-
 @contextmanager
 def display() -> Iterator[Listener]:
     """What shows how far a run is: a listener for the runner."""
     if not sys.stderr.isatty():
         yield PlainDisplay()
         return
-    from rich.console import Console
-    from rich.live import Live
+    from thermorbm.study.watch import LiveListener
 
-    with Live(console=Console(stderr=True), refresh_per_second=4, transient=True) as live:
-        yield LiveDisplay(live)
+    with live_line() as line:
+        yield LiveListener(line)
 
 
 class PlainDisplay:
@@ -62,63 +44,13 @@ class PlainDisplay:
         say(text)
 
     def update(self, snapshot: Snapshot) -> None:
+        from thermorbm.study.watch import kinds_under_way, line_of
+
         kinds, since = kinds_under_way(snapshot), time.monotonic() - self._last
         is_new = set(kinds) != self._shown
         if kinds and since > (SECONDS_BETWEEN_LINES if is_new else SECONDS_WITHOUT_NEWS):
             self._last, self._shown = time.monotonic(), set(kinds)
             say(line_of(snapshot))
-
-
-class LiveDisplay:
-    """A bar over the time of the run and one line beside it, drawn in place; notes scroll by above."""
-
-    def __init__(self, live: Live) -> None:
-        self._live, self._began, self._share = live, time.monotonic(), 0.0
-
-    def note(self, text: str) -> None:
-        self._live.console.print(visible(" ".join(text.split())), markup=False, highlight=False)
-
-    def update(self, snapshot: Snapshot) -> None:
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
-        from rich.text import Text
-
-        elapsed = time.monotonic() - self._began
-        if snapshot.eta is not None:  # a bar does not go back
-            self._share = max(self._share, elapsed / (elapsed + snapshot.eta or 1.0))
-        table = Table.grid(padding=(0, 1))
-        line = Text(line_of(snapshot), no_wrap=True, overflow="ellipsis")
-        table.add_row(ProgressBar(1.0, self._share, width=20), line)
-        self._live.update(table)
-
-
-def line_of(snapshot: Snapshot) -> str:
-    """What is done, what is going on, and the time that is left, as one line."""
-    done, failed = snapshot.counts["done"], snapshot.counts["failed"]
-    counts = f"{done} of {sum(snapshot.counts.values())} tasks done"
-    trouble = f"{failed} failed" if failed else ""
-    stages = [(WORDS.get(kind, kind), *snapshot.stages[kind]) for kind in kinds_under_way(snapshot)]
-    doing = ", ".join(f"{words} ({done} of {total})" for words, done, total in stages)
-    return "; ".join(part for part in (counts, trouble, doing, time_left(snapshot.eta)) if part)
-
-
-def kinds_under_way(snapshot: Snapshot) -> list[str]:
-    """Kinds of the tasks under way, in the order of the study."""
-    kinds = {task.name.split("/", 1)[0] for task in snapshot.running}
-    return [kind for kind in snapshot.stages if kind in kinds]
-
-
-def time_left(seconds: float | None) -> str:
-    """In words no finer than it is known."""
-    if seconds is None:
-        return "time left not known yet"
-    if seconds < 10:
-        return "a few seconds left"
-    if seconds < 90:
-        return f"about {10 * round(seconds / 10)} s left"
-    if seconds < 90 * 60:
-        return f"about {round(seconds / 60)} min left"
-    return f"about {seconds / 3600:.1f} h left"
 
 
 @contextmanager

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from thermorbm.cli.app import INTERRUPTED, NOT_CERTIFIED, app
-from thermorbm.cli.console import print_json, print_table, say, visible
+from thermorbm.cli.console import print_json, print_table, say
 from thermorbm.cli.critical import show_headlines
-from thermorbm.cli.display import display, time_left
+from thermorbm.cli.display import display
 from thermorbm.cli.options import JsonOption, WorkersOption
 from thermorbm.cli.report import make_report, report_is_current
+from thermorbm.shown import visible
 
 if TYPE_CHECKING:
     from thermorbm.runner.progress import Status
@@ -80,10 +81,10 @@ def run(
 ) -> int:
     """Run a study, or what is not done yet of it.
 
-    Built-in studies: tiny, desk, paper-2d, paper-3d, paper-union, paper, paper-plus, scaling. Every result is
-    named by what determines it, so that stopping and starting again, or adding a temperature, repeats
-    nothing. Ends with the critical temperatures that matter most (`thermorbm critical DIR` has all) and with
-    the path of the report, DIR/report.html.
+    Built-in studies: tiny, desk, frustrated, scaling, paper-2d, paper-3d, paper-union, paper, paper-plus.
+    Every result is named by what determines it, so that stopping and starting again, or adding a temperature,
+    repeats nothing. Ends with the critical temperatures that matter most (`thermorbm critical DIR` has all)
+    and with the path of the report, DIR/report.html.
 
     \b
     Examples:
@@ -202,6 +203,8 @@ def _warn(results: Results) -> int:
 
 
 def _show(progress: Status) -> None:
+    from thermorbm.study.watch import time_left
+
     counts = ", ".join(f"{number} {state}" for state, number in progress.counts.items() if number)
     rows = [(kind, f"{done}/{total}") for kind, (done, total) in progress.stages.items()]
     print_table(f"{progress.study}: {counts}", ("stage", "done"), rows, right=True)

@@ -37,9 +37,9 @@ Array = NDArray[np.float64]
 _EDGE_SHARE = 0.16  # of the maxima at an end of the grid, beyond which there is no peak to speak of
 _OF_PEAKS, _OF_SLOPES = 3, 4  # order of the derivative that is white noise: a slope has one less
 _LONE = 3.0  # times the noise by which a lone point is above its neighbours
-# By the number of points in the upper half, 1, 2, 3 or more: the share of the spread of the random curves' maxima
-# that counts (few points leave them too free), and what all smooth curves miss, h, added in quadrature to half
-# of the 68 % and of the 95 %.
+# By the number of points in the upper half, 1, 2, 3 or more: the share of the spread of the random curves'
+# maxima that counts (few points leave them too free), and what all smooth curves miss, h, added in quadrature
+# to half of the 68 % and of the 95 %.
 _WIDTHS = {
     "value": ((0.8, 0.075, 0.19), (0.8, 0.04, 0.18), (0.8, 0.04, 0.1), (1.1, 0.0, 0.0)),
     "slope": ((0.75, 0.12, 0.27), (0.75, 0.12, 0.2), (0.75, 0.0, 0.0), (0.75, 0.0, 0.0)),

@@ -60,7 +60,8 @@ def observable_peak(reweighting: Reweighting, mark: str) -> CriticalPoint | None
         slopes = _slopes(curves, "abs_magnetization")
         if mark == "heat_peak":
             return slopes * curves.temperatures
-        return slopes * np.sign(np.nansum(slopes[0] * np.gradient(curves.temperatures)))
+        rise = float(np.nansum(slopes[0] * np.gradient(curves.temperatures)))
+        return slopes if rise >= 0 else -slopes
 
     if mark not in _MARKS:
         raise unknown_name("mark", mark, _MARKS)

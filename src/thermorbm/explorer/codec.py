@@ -3,8 +3,8 @@
 A dense machine is its W, b and c. A symmetric one is stored in the same way: one row of W for each filter,
 one b, and one c for each filter.
 
-Bytes of a machine, before compression: b and c as float32, then W. float16: all low bytes, then all high ones,
-which compress better apart. int8: first a scale for each row, float32; W = scale * integer.
+Bytes of a machine, before compression: b and c as float32, then W. float16: all low bytes, then all high
+ones, which compress better apart. int8: first a scale for each row, float32; W = scale * integer.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def store(machine: Machine, format: str, v: NDArray[np.int8] | None = None) -> S
     window = machine.window if isinstance(machine, SymmetricRBM) else None
     error = float(np.abs(rounded - W.astype(np.float64)).max())
     text = packed_text(biases + content)
-    return Stored(format, text, *W.shape, window, error, _energy_error(machine, rounded, v))
+    rows, columns = W.shape
+    return Stored(format, text, rows, columns, window, error, _energy_error(machine, rounded, v))
 
 
 def _energy_error(machine: Machine, W: Floats, v: NDArray[np.int8] | None) -> float | None:

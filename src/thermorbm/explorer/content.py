@@ -89,8 +89,9 @@ def progress_notes(run: Run) -> list[str]:
     missing = sum(name.startswith("train/") for name in tasks.missing)
     failed = sum(row.task.startswith("train/") for row in tasks.failed)
     return [
-        f"This study is not complete: {tasks.done} of {tasks.total} tasks are done, {missing} machines are not "
-        f"trained yet, and the training of {failed} failed. The page shows what there is; make it again later."
+        f"This study is not complete: {tasks.done} of {tasks.total} tasks are done, {missing} machines are "
+        f"not trained yet, and the training of {failed} failed. The page shows what there is; make it again "
+        "later."
     ]
 
 

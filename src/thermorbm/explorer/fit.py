@@ -1,8 +1,8 @@
 """Which machines the page holds, and in which format, so that it is no larger than allowed.
 
-float16 for all machines if they fit, else int8. If that is too large as well, machines are taken in this order
-until the page is full: symmetric ones, dense ones, dense ones as the paper's; of each kind temperatures far
-apart first, and then those between them.
+float16 for all machines if they fit, else int8. If that is too large as well, machines are taken in this
+order until the page is full: symmetric ones, dense ones, dense ones as the paper's; of each kind temperatures
+far apart first, and then those between them.
 """
 
 from __future__ import annotations

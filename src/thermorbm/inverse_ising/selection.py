@@ -93,7 +93,7 @@ def _extent(points: tuple[tuple[int, Offset], ...]) -> tuple[int, tuple[tuple[in
 def _extended(data: Dataset, grid: Grid, chosen: list[Product], candidates: list[Product]) -> list[Product]:
     """With the candidates that are asked for, the one of the largest gain first."""
     fit = _Fit.of(data, grid, chosen)
-    while len(chosen) < MOST_PRODUCTS:
+    while candidates and len(chosen) < MOST_PRODUCTS:
         slopes = [fit.slope(candidate) for candidate in candidates]
         gains = [gain if abs(z) > SIGNIFICANT else 0.0 for z, gain in slopes]
         best = int(np.argmax(gains))

@@ -66,9 +66,9 @@ def leading_patterns(machine: Layers, rng: np.random.Generator) -> NDArray[np.fl
 def _deepest(
     path: Path, patterns: NDArray[np.float64], n_steps: int, state: NDArray[np.uint64], n_copies: int = 4
 ) -> NDArray[Any]:
-    """Where chains from one of the patterns or its negative end, the one of the lowest mean visible energy."""
+    """Where chains from one of the patterns or its negative end, the one of the lowest mean energy."""
     starts = np.concatenate([patterns, -patterns])
     v = np.repeat(starts, n_copies, axis=0).astype(path.machine.dtype)
     relax(path, v, n_steps, state)
     energies = visible_energy(path.machine, v).reshape(len(starts), n_copies).mean(axis=1)
-    return v.reshape(len(starts), n_copies, -1)[int(np.argmin(energies))]
+    return np.asarray(v.reshape(len(starts), n_copies, -1)[int(np.argmin(energies))])

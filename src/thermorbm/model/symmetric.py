@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -42,6 +43,7 @@ class SymmetricRBM(Machine):
     visible_bias: NDArray[Any]
     hidden_bias: NDArray[Any]
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    n_cell: int = 1
 
     kind: ClassVar[str] = "symmetric-rbm"
 
@@ -52,9 +54,10 @@ class SymmetricRBM(Machine):
         visible_bias: ArrayLike = 0.0,
         hidden_bias: ArrayLike | None = None,
         provenance: Mapping[str, Any] | None = None,
+        n_cell: int = 1,
     ) -> None:
         weights, sides = real_array("filters", filters), checked_shape(shape)
-        check_window(weights.shape, sides)
+        check_window(weights.shape, sides, n_cell)
         dtype = floating_type(weights)
         biases = np.zeros(len(weights)) if hidden_bias is None else hidden_bias
         object.__setattr__(self, "filters", parameter("filters", weights, weights.shape, dtype))
@@ -62,6 +65,7 @@ class SymmetricRBM(Machine):
         object.__setattr__(self, "visible_bias", parameter("visible_bias", visible_bias, (), dtype))
         object.__setattr__(self, "hidden_bias", parameter("hidden_bias", biases, (len(weights),), dtype))
         object.__setattr__(self, "provenance", checked_provenance(provenance))
+        object.__setattr__(self, "n_cell", int(n_cell))
 
     def __repr__(self) -> str:
         window, sides = ("x".join(map(str, sides)) for sides in (self.window, self.shape))
@@ -76,7 +80,8 @@ class SymmetricRBM(Machine):
         if not set(names) <= arrays.keys():
             raise FileError(path, f"holds {sorted(arrays)}", f"a {cls.kind} file holds {', '.join(names)}")
         values = {name: arrays[name] for name in names if name != "shape"}
-        return cls(shape=arrays["shape"].tolist(), provenance=metadata.get("provenance"), **values)
+        n_cell = int(arrays["n_cell"]) if "n_cell" in arrays else 1
+        return cls(shape=arrays["shape"].tolist(), provenance=metadata.get("provenance"), n_cell=n_cell, **values)
 
     @property
     def n_filters(self) -> int:
@@ -87,11 +92,6 @@ class SymmetricRBM(Machine):
     def window(self) -> Shape:
         """Sides of the filters, in cells."""
         return tuple(self.filters.shape[1 : 1 + len(self.shape)])
-
-    @property
-    def n_cell(self) -> int:
-        """Sites of a cell."""
-        return 1 if self.filters.ndim == len(self.shape) + 1 else int(self.filters.shape[-1])
 
     @property
     def origin(self) -> Shape:
@@ -129,7 +129,8 @@ class SymmetricRBM(Machine):
     @property
     def stored(self) -> dict[str, NDArray[Any]]:
         """The arrays that a file holds, by name."""
-        return {**self.parameters, "shape": np.array(self.shape)}
+        cells = {"n_cell": np.array(self.n_cell)} if self.n_cell > 1 else {}
+        return {**self.parameters, "shape": np.array(self.shape), **cells}
 
     @property
     def W(self) -> NDArray[Any]:
@@ -285,11 +286,15 @@ def checked_shape(shape: Sequence[int]) -> Shape:
     return sides
 
 
-def check_window(filters: Shape, shape: Shape) -> None:
-    """filters: shape of their array, (n_filters, *window)."""
-    if len(filters) not in (len(shape) + 1, len(shape) + 2) or 0 in filters:
-        axes = ", ".join(["n_filters", *["k"] * len(shape)])
+def check_window(filters: Shape, shape: Shape, n_cell: int = 1) -> None:
+    """filters: shape of their array, (n_filters, *window), and n_cell if there are several."""
+    if not isinstance(n_cell, Integral) or n_cell < 1:
+        raise InputError("n_cell", n_cell, "a whole number >= 1")
+    last = () if n_cell == 1 else (n_cell,)
+    d = len(shape)
+    if len(filters) != 1 + d + len(last) or 0 in filters or filters[1 + d :] != last:
+        axes = ", ".join(["n_filters", *["k"] * d, *map(str, last)])
         raise InputError("filters", filters, f"an array of shape ({axes}), all >= 1")
-    window = filters[1 : 1 + len(shape)]
+    window = filters[1 : 1 + d]
     if any(width > side for width, side in zip(window, shape, strict=True)):
         raise InputError("window", window, f"no larger than the lattice, {shape}")

@@ -61,7 +61,8 @@ def _components(data: Dataset) -> NDArray[np.float64]:
     if first @ second < 0:
         second = -second
     parts = ((data[:half], second), (data[half:], first))
-    return np.concatenate([block @ u for part, u in parts for block in part.blocks()]) / np.sqrt(data.n_sites)
+    along = np.concatenate([block @ u for part, u in parts for block in part.blocks()])
+    return np.asarray(along / np.sqrt(data.n_sites))
 
 
 def _direction(data: Dataset) -> NDArray[np.float64]:

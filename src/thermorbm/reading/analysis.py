@@ -147,6 +147,9 @@ def bracket_entropy(
 
 def _chosen(machine: Machine, data: Dataset, max_samples: int | None, seed: int) -> Dataset:
     """max_samples random configurations in their order, or all if there are no more."""
+    if not isinstance(machine, Machine):
+        remedy = "a TrainingResult has it as .rbm"
+        raise InputError("machine", type(machine).__name__, "an RBM or a SymmetricRBM", remedy)
     if data.n_sites != machine.n_visible:
         raise InputError("data", f"{data.n_sites} sites", f"of {machine.n_visible}, like the machine")
     n = len(data) if max_samples is None else min(len(data), whole_number("max_samples", max_samples, 2))

@@ -116,7 +116,7 @@ class Clock:
 
     def _steadied(self, now: float, left: float) -> float:
         """The time left by an end that moves slowly towards the one that is estimated."""
-        if self._told is None:
+        if self._told is None or left == 0:
             self._told = now, now + left
         asked, end = self._told
         weight = -math.expm1(-(now - asked) / max(INERTIA_SECONDS, INERTIA_SHARE * left))

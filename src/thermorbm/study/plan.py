@@ -84,7 +84,7 @@ def _extrapolate(item: Extrapolation, study: Study, tasks: Mapping[str, Task]) -
 
 
 def _scale(item: Scaling, study: Study, tasks: Mapping[str, Task]) -> Task:
-    """The task that joins the samples of families on lattices of several sides; it belongs to none of them."""
+    """The task that joins samples of families on lattices of several sides; it belongs to none of them."""
     used = [
         task
         for task in tasks.values()

@@ -276,8 +276,7 @@ def read_results(path: Path) -> Results:
 def _check_names(results: Results) -> None:
     """InputError unless all names could be those of a study: they become names of files."""
     check_name("study", results.study.name)
-    joined = [item.name for item in results.extrapolations] + [item.name for item in results.scalings]
-    for name in joined:
+    for name in [item.name for item in results.extrapolations] + [item.name for item in results.scalings]:
         check_name("name", name)
     for family in results.families:
         check_name("name", family.name)

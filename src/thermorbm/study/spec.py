@@ -377,8 +377,10 @@ class Study:
         check_distinct("family names", [family.name for family in self.families])
         check_distinct("extrapolation names", [item.name for item in self.extrapolations])
         check_distinct("scaling names", [item.name for item in self.scalings])
-        for item in (*self.extrapolations, *self.scalings):
-            item.check({family.name: family for family in self.families})
+        by_name = {family.name: family for family in self.families}
+        joined: list[Extrapolation | Scaling] = [*self.extrapolations, *self.scalings]
+        for item in joined:
+            item.check(by_name)
         if not self.control.is_temperature:
             self._check_other_control()
 

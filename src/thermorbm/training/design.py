@@ -171,7 +171,7 @@ class SymmetricDesign:
         return torch.float32
 
     def machine(self, arrays: Arrays, provenance: dict[str, Any] | None) -> SymmetricRBM:
-        return SymmetricRBM(shape=self.shape, provenance=provenance, **arrays)
+        return SymmetricRBM(shape=self.shape, provenance=provenance, n_cell=self.n_cell, **arrays)
 
     def identity(self) -> dict[str, Any]:
         return {

@@ -88,7 +88,7 @@ const Choice = (function () {
       layout: Pictures.tiledLayout(inner, order, columns), values: values, size: size, sums: sums, order: order,
       limit: Pictures.limitOf(values), shared: shared, isPart: !pane.machine
     };
-    pane.units = shared ? Pictures.tiledLayout(state.layout, order, Math.min(count, 4)) : { columns: columns };
+    pane.units = Pictures.unitLayout(order, shared ? state.layout : null, shared ? Math.min(count, 2) : columns);
   }
 
   return { choosePoint: choosePoint };

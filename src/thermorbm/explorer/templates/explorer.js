@@ -22,7 +22,7 @@
     const pictures = state.spins.length
       ? [{ name: "Data", colour: page.colours.data, spins: state.spins[state.real], layout: state.layout, words: get("data-numbers").textContent }] : [];
     panes.forEach(function (pane) {
-      if (pane.chain) pictures.push({ name: App.kindName(pane.kind), colour: pane.colour, spins: pane.chain.v, layout: state.layout, words: pane.numbers.textContent });
+      if (pane.chain) pictures.push({ name: App.kindName(pane.kind), colour: pane.colour, spins: pane.chain.v, layout: state.layout, words: pane.numbers.textContent, hidden: { spins: pane.chain.h, layout: pane.units } });
     });
     const names = state.hamiltonian ? [["energy", "E/N"], ["magnetization", "m"]] : [["magnetization", "m"]];
     return Figure.makeFigure({

@@ -32,6 +32,20 @@ const Pictures = (function () {
     return { inner: inner, order: order, columns: columns, width: width, height: height };
   }
 
+  // Hidden units in the order of their filters: a square of them, or where each filter stands at all sites
+  // (inner: their layout) a tile for each filter.
+  function unitLayout(order, inner, columns) {
+    const rank = new Int32Array(order.length);
+    order.forEach(function (number, tile) { rank[number] = tile; });
+    if (!inner) return placed(order.length, columns, Math.ceil(order.length / columns), function (k) { return rank[k]; });
+    const tiles = tiledLayout(inner, order, columns), size = inner.place.length;
+    return placed(order.length * size, tiles.width, tiles.height, function (k) {
+      const tile = rank[Math.floor(k / size)], pixel = inner.place[k % size];
+      const x = (tile % columns) * (inner.width + 1) + pixel % inner.width;
+      return (Math.floor(tile / columns) * (inner.height + 1) + Math.floor(pixel / inner.width)) * tiles.width + x;
+    });
+  }
+
   function tileAt(layout, x, y) {
     const column = Math.floor(x / (layout.inner.width + 1)), row = Math.floor(y / (layout.inner.height + 1));
     const tile = row * layout.columns + column;
@@ -94,21 +108,6 @@ const Pictures = (function () {
     context.strokeRect((tile % layout.columns) * width - 0.5, Math.floor(tile / layout.columns) * height - 0.5, width, height);
   }
 
-  // Hidden units of filters that stand at all sites: a tile of spins for each filter.
-  function drawTiledSpins(canvas, units, size, layout) {
-    const begun = begin(canvas, layout.width, layout.height), inner = layout.inner;
-    layout.order.forEach(function (number, tile) {
-      const left = (tile % layout.columns) * (inner.width + 1);
-      const top = Math.floor(tile / layout.columns) * (inner.height + 1);
-      for (let k = 0; k < size; k++) {
-        const x = inner.place[k] % inner.width, y = Math.floor(inner.place[k] / inner.width);
-        const grey = units[number * size + k] > 0 ? 0 : 255;
-        put(begun.image, (top + y) * layout.width + left + x, grey, grey, grey);
-      }
-    });
-    begun.context.putImageData(begun.image, 0, 0);
-  }
-
   // Twice the root mean square, as in the report; 1 where all are zero.
   function limitOf(values) {
     let sum = 0;
@@ -117,8 +116,8 @@ const Pictures = (function () {
   }
 
   return {
-    layoutOf: layoutOf, tiledLayout: tiledLayout, tileAt: tileAt, drawSpins: drawSpins,
+    layoutOf: layoutOf, tiledLayout: tiledLayout, unitLayout: unitLayout, tileAt: tileAt, drawSpins: drawSpins,
     colourTable: colourTable, drawFilters: drawFilters, markTile: markTile,
-    drawTiledSpins: drawTiledSpins, limitOf: limitOf
+    limitOf: limitOf
   };
 })();

@@ -51,13 +51,7 @@ const View = (function () {
     const drawing = state.start === "drawing";
     Pictures.drawSpins(pane.spins, pane.chain.v, state.layout, drawing ? state.cursor : -1);
     pane.hidden.style.maxWidth = pane.tiles.shared ? "" : "14em";
-    if (pane.tiles.shared) {
-      Pictures.drawTiledSpins(pane.hidden, pane.chain.h, pane.machine.nVisible, pane.units);
-    } else {
-      const sorted = pane.tiles.order.map(function (unit) { return pane.chain.h[unit]; });
-      if (!pane.square || pane.square.place.length !== sorted.length) pane.square = Pictures.layoutOf(null, sorted.length);
-      Pictures.drawSpins(pane.hidden, sorted, pane.square, -1);
-    }
+    Pictures.drawSpins(pane.hidden, pane.chain.h, pane.units, -1);
   }
 
   function showNumbers(pane) {
@@ -97,21 +91,25 @@ const View = (function () {
     const data = point().data, rows = [];
     if (data) {
       const energy = data.means.energy, m = data.means.abs_magnetization;
-      rows.push(["Data", energy ? energy.text.replace("-", "−") : "–", m ? m.text : "–", data.n_counted + " configurations"]);
+      rows.push([page.colours.data, "Data", energy ? energy.text.replace("-", "−") : "–", m ? m.text : "–", data.n_counted + " configurations"]);
     }
     panes.forEach(function (pane) {
       if (!pane.chain) return;
       const n = pane.count, mean = function (trace) { return n && trace.values.length ? number(trace.sum / n) : "–"; };
-      rows.push([kindName(pane.kind), mean(pane.trace.energy), mean(pane.trace.magnetization), n + " steps"]);
+      rows.push([pane.colour, kindName(pane.kind), mean(pane.trace.energy), mean(pane.trace.magnetization), n + " steps"]);
     });
     get("averages").querySelector("tbody").replaceChildren(...rows.map(function (row) {
       const line = document.createElement("tr");
-      row.forEach(function (words, k) {
+      row.slice(1).forEach(function (words, k) {
         const cell = document.createElement(k ? "td" : "th");
         if (!k) cell.scope = "row";
         cell.textContent = words;
         line.append(cell);
       });
+      const swatch = document.createElement("span");
+      swatch.className = "swatch";
+      swatch.style.background = row[0];
+      line.firstChild.prepend(swatch);
       return line;
     }));
   }

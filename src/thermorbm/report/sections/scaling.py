@@ -1,16 +1,17 @@
-"""Finite-size scaling: Binder crossings, T_c of finite lattices, data collapse, and exponents beside known ones."""
+"""Finite-size scaling: Binder crossings, T_c of finite lattices, data collapse, exponents and known ones."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from thermorbm.report.chart import Chart, curves_chart
-from thermorbm.report.labels import TC, Label, cell, plain, text
+from thermorbm.report.labels import TC, Label, Measured, cell, plain, text
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.run import Missing, Run
 from thermorbm.report.section import Cell, PageTable, RunFigure, Section
 from thermorbm.report.style import BLACK, BLUE, GREY, VERMILION, colour
-from thermorbm.stats import Estimate
 from thermorbm.study.quantities import Arrays
 from thermorbm.study.scaled import Exponents, Scaling
 
@@ -58,8 +59,9 @@ def _binder(run: Run, item: Scaling, fit: Exponents) -> Chart:
         _crossing_values(item, fit),
     ]
     caption = text(
-        "Left: {0} of lattices of side <i>L</i>, by reweighting, with one standard error as a band; dashed: $T_c$ "
-        "of the fit, {1}. Right: {0} where neighbouring sides cross, and at $T_c$ of the infinite lattice, {2}.",
+        "Left: {0} of lattices of side <i>L</i>, by reweighting, with one standard error as a band; dashed: "
+        "$T_c$ of the fit, {1}. Right: {0} where neighbouring sides cross, and at $T_c$ of the infinite "
+        "lattice, {2}.",
         BINDER, cell(fit.temperature), cell(fit.binder),
     )  # fmt: skip
     return curves_chart(caption, panels, f"-{item.name}", plain(f": {item.name}"), columns=2, height=2.8)
@@ -85,7 +87,7 @@ def _crossing_values(item: Scaling, fit: Exponents) -> Panel:
     return Panel(plain("at the crossings"), Label("$1/L$ of the larger side"), BINDER, tuple(curves))
 
 
-def _points(name: Label, x: list[float], values: list[Estimate], look: str, shape: str) -> Series:
+def _points(name: Label, x: list[float], values: Sequence[Measured], look: str, shape: str) -> Series:
     heights, errors = ([getattr(each, key) for each in values] for key in ("value", "error"))
     return series(name, x, heights, errors, colour=look, marker=shape, dash=None)
 
@@ -118,8 +120,8 @@ def _sides(run: Run, item: Scaling, fit: Exponents) -> Chart:
     ]  # fmt: skip
     caption = text(
         "Left: where {0} of neighbouring sides crosses, at the larger side, and where heat capacity and "
-        "susceptibility of each lattice peak, against {1}; at 0: $T_c$ of the fit. Right: the crossings alone. "
-        "One standard error.", BINDER, INVERSE_SIDE,
+        "susceptibility of each lattice peak, against {1}; at 0: $T_c$ of the fit. Right: the crossings "
+        "alone. One standard error.", BINDER, INVERSE_SIDE,
     )  # fmt: skip
     return curves_chart(caption, panels, f"-{item.name}", plain(f": {item.name}"), columns=2, height=2.8)
 
@@ -161,8 +163,8 @@ def _collapse(run: Run, item: Scaling, fit: Exponents) -> Chart:
             curves.append(series(_side(side), x, y * side**power, colour=colour(index), width=0.9))
         panels.append(Panel(plain(title), SCALED_T, label, tuple(curves)))
     caption = text(
-        "Curves of all sides against {} with the exponents of the fit, {} = {}, {} = {}, {} = {}: they fall on "
-        "one where corrections to scaling are small.",
+        "Curves of all sides against {} with the exponents of the fit, {} = {}, {} = {}, {} = {}: they fall "
+        "on one where corrections to scaling are small.",
         SCALED_T, Label(ROWS["nu"]), cell(fit.nu), Label(ROWS["beta_over_nu"]), cell(fit.beta_over_nu),
         Label(ROWS["gamma_over_nu"]), cell(fit.gamma_over_nu),
     )  # fmt: skip
@@ -184,14 +186,15 @@ def _table(item: Scaling, fit: Exponents) -> PageTable:
     sides = ", ".join(map(str, item.sides))
     caption = text("<b>{}</b>: finite-size scaling of the configurations, <i>L</i> = {}", item.name, sides)
     note = text(
-        "χ² of {} about its fit: {:.0f} for {} degrees of freedom; neighbouring temperatures share their noise. "
-        "Corrections fall as <i>L</i><sup>−{:g}</sup>.", BINDER, fit.chi_squared, fit.n_degrees, item.omega,
+        "χ² of {} about its fit: {:.0f} for {} degrees of freedom; neighbouring temperatures share their "
+        "noise. Corrections fall as <i>L</i><sup>−{:g}</sup>.",
+        BINDER, fit.chi_squared, fit.n_degrees, item.omega,
     )  # fmt: skip
     columns = ("", "measured", "known", "difference in errors")
     return PageTable(columns, rows, caption, note, is_open=True)
 
 
-def _row(name: str, measured: Estimate, known: float | None) -> list[Cell]:
+def _row(name: str, measured: Measured, known: float | None) -> list[Cell]:
     label = Label(ROWS[name]).html
     if known is None:
         return [label, cell(measured), "–", "–"]
