@@ -24,7 +24,7 @@ run_page = runpy.run_path(str(ROOT / "tools" / "run_page.py"))["run_page"]
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--window-size=1200,900",
+    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--window-size=1400,900",
 )  # fmt: skip
 
 
