@@ -105,7 +105,7 @@ print(len([importlib.import_module(name) for name in names if not name.endswith(
 
 def test_a_study_runs(elsewhere, tmp_path):
     (tmp_path / "two.toml").write_text(STUDY)
-    elsewhere("-m", "thermorbm", "run", "two.toml", "--out", "run", "--workers", "2", "--no-report")
+    elsewhere("-m", "thermorbm", "run", "two.toml", "--out", "run", "--workers", "1", "--no-report")
     results = tr.load_run(tmp_path / "run").results
     assert results.tasks.done == results.tasks.total
 
