@@ -320,7 +320,6 @@ HEAVY = {
     "numpy",
     "pandas",
     "PIL",
-    "plotly",
     "rich",
     "scipy",
     "torch",

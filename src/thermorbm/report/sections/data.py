@@ -52,7 +52,7 @@ def draw_thermodynamics(family: FamilyView) -> Chart:
     lines = (
         "Lines: exact for this finite lattice (Kaufman)."
         if has_exact
-        else "No exact curve is known for this lattice."
+        else "No exact curve is known for this lattice." * family.results.is_ising
     )
     caption = text(
         "Averages over the configurations, per spin, against {}. {} {} {}",
@@ -251,7 +251,7 @@ SECTION = Section(
     "data",
     "The configurations",
     figures=(
-        FamilyFigure("app-a", "App. A", "Thermodynamics", draw_thermodynamics, of_data=True),
+        FamilyFigure("app-a", "App. A", "Averages of the configurations", draw_thermodynamics, of_data=True),
         FamilyFigure(
             "certificates", "Data", "Configurations against exact results", draw_certificates, of_data=True
         ),

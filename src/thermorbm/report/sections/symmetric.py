@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from markupsafe import Markup
 
-from thermorbm.report.chart import Chart, Column, control_panel, curves_chart, per_size
+from thermorbm.report.chart import Chart, Column, control_panel, curves_chart, first_look, per_size
 from thermorbm.report.images import filter_rows
-from thermorbm.report.labels import ENTROPY, HEAT_CAPACITY, PER_SPIN, Label, T, cell, plain, short, text
+from thermorbm.report.labels import ENTROPY, HEAT_CAPACITY, PER_SPIN, Label, cell, plain, short, text
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, Points, need, points
 from thermorbm.report.section import Cell, FamilyFigure, PageTable, Section, each_family
@@ -80,8 +80,8 @@ def couplings_panel(family: FamilyView) -> Panel:
 
 
 def _coupling_label(family: FamilyView) -> Label:
-    """In units of the temperature where that is known."""
-    return COUPLING if family.results.is_ising else Label(r"$J(r)/k_\mathrm{B}T$")
+    """In units of the temperature where that is known; else as it stands in -ln of the probability."""
+    return COUPLING if family.results.is_ising else Label("$J(r)$")
 
 
 def coupling_words(family: FamilyView) -> list[Markup]:
@@ -96,7 +96,10 @@ def coupling_words(family: FamilyView) -> list[Markup]:
     unit = x if family.results.is_ising else 1.0
     nearest = cell(learned.nearest_coupling, 1 / unit)
     others = [abs(pair.coupling) * unit for pair in learned.pairs if sum(pair.r) > 1]
-    words = "Symmetric machines learned the coupling of neighbours {} = {} at {}{}; no other pair has more than {}."
+    words = (
+        "Symmetric machines learned the coupling of neighbours {} = {} at {}{}; no other pair has more "
+        "than {}."
+    )
     ising = " (1 in the Ising model)" if family.results.is_ising else ""
     largest = short(max(others, default=0.0), 2)
     return [text(words, _coupling_label(family), nearest, family.at(x), ising, largest)]
@@ -104,7 +107,7 @@ def coupling_words(family: FamilyView) -> list[Markup]:
 
 def _coupling_curves(family: FamilyView, n_hidden: int) -> dict[str, Points]:
     """Curves of J(r) over temperature by the components of r, for machines of one size."""
-    reason = "what machines of all temperatures say was not put together yet"
+    reason = "what all machines say was not put together yet"
     item = need(family.indicators(ROLE, n_hidden), reason)
     names = [name for name in item.curves if name.startswith("coupling_")]
     return {", ".join(name.split("_")[1:]): points(item.curves[name]) for name in names}
@@ -124,7 +127,7 @@ def draw_entropy(family: FamilyView) -> Chart:
         "Entropy per spin: negative log-likelihood of held-out configurations under symmetric machines, and "
         "the upper edge that needs no ln <i>Z</i>, beside the upper edge of dense machines. Right: heat "
         "capacities from the slope {0} d{1}/d{0} of the likelihood, and from energy fluctuations of what the "
-        "machines generate.", T, ENTROPY,
+        "machines generate.", family.run.control_symbol, ENTROPY,
     )  # fmt: skip
     panels = [_entropy_panel(family, symmetric), _heat_panel(family, symmetric)]
     return curves_chart(caption, panels, columns=2, height=2.8)
@@ -141,7 +144,7 @@ def _entropy_panel(family: FamilyView, symmetric: Column) -> Panel:
 
 def _heat_panel(family: FamilyView, symmetric: Column) -> Panel:
     curves = exact_series(family, "heat_capacity_per_spin") or data_series(family, "heat_capacity_per_spin")
-    for index, item in enumerate(symmetric.items):
+    for index, item in enumerate(symmetric.items, first_look(ROLE)):
         slopes = smooth_series(family, item, "nll_per_spin", "indicator", index)
         curves += [_named("symmetric, from NLL", slope) for slope in slopes]
     own = per_size(symmetric, "own_heat_capacity_per_spin", dash=None)
@@ -154,15 +157,24 @@ def _named(prefix: str, item: Series) -> Series:
 
 
 def coupling_table(family: FamilyView) -> PageTable:
-    """A row for each symmetric machine: its couplings and the temperature they tell."""
-    note = "Couplings in units of the temperature; the temperature is one over that of neighbours."
-    columns = ["Filters", "Kernel", T.html, "learned T", "J T of neighbours", "largest other",
+    """A row for each symmetric machine: its couplings and field, and the temperature that they tell."""
+    machines = [machine for machine in family.results.first_seeds(ROLE) if machine.interactions]
+    columns = ["Filters", "Kernel", family.run.control_symbol.html, "neighbours", "largest other",
                "largest of four spins"]  # fmt: skip
-    rows = [_row(machine) for machine in family.results.first_seeds(ROLE) if machine.interactions]
-    return PageTable(columns, rows, f"{family.name}: learned Hamiltonians", note)
+    if family.results.is_ising:
+        note = "Couplings in units of the temperature; the temperature is one over that of neighbours."
+        rows = [
+            [*_row(machine, _learned(machine)[0]), short(_learned(machine)[1].temperature)]
+            for machine in machines
+        ]
+        return PageTable([*columns, "learned T"], rows, f"{family.name}: learned Hamiltonians", note)
+    note = "Couplings and field as they stand in −ln of the probability of a configuration."
+    rows = [[*_row(machine, 1.0), short(_learned(machine)[1].field)] for machine in machines]
+    return PageTable([*columns, "field"], rows, f"{family.name}: learned Hamiltonians", note)
 
 
-def _row(machine: Machine) -> list[Cell]:
+def _row(machine: Machine, unit: float) -> list[Cell]:
+    """unit: what couplings are multiplied by."""
     value, learned = _learned(machine)
     others = [abs(pair.coupling) for pair in learned.pairs if sum(pair.r) > 1]
     fours = [abs(four.coupling) for four in learned.fours]
@@ -170,10 +182,9 @@ def _row(machine: Machine) -> list[Cell]:
         str(machine.filters),
         str(machine.kernel),
         f"{value:g}",
-        short(learned.temperature),
-        short(learned.nearest_coupling.value * value),
-        short(max(others) * value if others else None, 2),
-        short(max(fours) * value if fours else None, 2),
+        short(learned.nearest_coupling.value * unit),
+        short(max(others) * unit if others else None, 2),
+        short(max(fours) * unit if fours else None, 2),
     ]
 
 
