@@ -21,7 +21,7 @@ from thermorbm.report.panels import Panel
 from thermorbm.report.run import FamilyView, Missing, Run
 from thermorbm.report.section import Gap, Judged, attempt
 
-WIDTH, HEIGHT = 560, 215  # of a picture, in units of its text
+WIDTH, HEIGHT = 480, 188  # of a picture, in units of its text
 NO_CURVES = PagePanels((), ())
 
 
