@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from thermorbm.report.chart import Chart, curves_chart
 from thermorbm.report.critical_points import NO_TC, TcEstimate, searched_by, tc_estimates
-from thermorbm.report.labels import TC, by_size, percent, plain, text
+from thermorbm.report.labels import NOTHING, TC, by_size, percent, plain, text
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.run import FamilyView, Missing, Run, need
 from thermorbm.report.section import (
@@ -126,7 +126,8 @@ def _kind(item: TcEstimate) -> str:
 def _forest_chart(family: FamilyView, caption: Markup, parts: list[list[TcEstimate]], index: int) -> Chart:
     panels = [forest_panel(family, part) for part in parts]
     height = 0.9 + 0.17 * max(len(part) for part in parts)
-    return curves_chart(caption, panels, f"-{index + 1}" if index else "", columns=len(panels), height=height)
+    name, title = (f"-{index + 1}", plain(", continued")) if index else ("", NOTHING)
+    return curves_chart(caption, panels, name, title, columns=len(panels), height=height)
 
 
 def forest_panel(family: FamilyView, items: list[TcEstimate]) -> Panel:
