@@ -122,14 +122,15 @@ def test_the_first_screen_says_what_was_found(page):
         assert re.search(r"\d", sentences), name
         assert sentences.strip().endswith("."), name
     contents = dict(cards)
-    assert contents["entropy"].count('<svg class="panel"') == 1
+    assert contents["transition"].count('<svg class="panel"') == 1
+    assert contents["entropy"].count('<svg class="panel"') == 2  # evenly and by logarithm
     assert contents["learnt"].count("<img ") == 12
     assert contents["claims"].count('<details class="mark') == len(CLAIMS)
 
 
 def test_figures_of_files_fit_a_column_or_two(finished_run):
     widths = {
-        float(re.search(r'width="([\d.]+)pt"', file.read_text())[1]) / 72
+        round(float(re.search(r'width="([\d.]+)pt"', file.read_text())[1]) / 72, 3)
         for file in (finished_run / "figures").glob("*.svg")
     }
     assert widths == {SINGLE, DOUBLE}
