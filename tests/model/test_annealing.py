@@ -16,7 +16,7 @@ from thermorbm.model.annealing import anneal, effective_number, population
 from thermorbm.model.bennett import bennett, crossing
 from thermorbm.model.numerics import log_2cosh
 from thermorbm.model.partition import log_partition_ais
-from thermorbm.model.path import STARTS, make_path
+from thermorbm.model.path import STARTS, make_path, preferred_pattern
 from thermorbm.model.pilot import found_guide, pilot
 from thermorbm.model.rungs import placed
 from thermorbm.model.work_kernel import hidden_work
@@ -37,12 +37,12 @@ def on_the_path(path, beta, parameters):
     W, _, c = parameters
     W, c = beta * W, beta * c
     if path.guide:
-        W = np.vstack([W, np.full((1, W.shape[1]), (1 - beta) * path.guide)])
+        W = np.vstack([W, (1 - beta) * abs(path.guide) * path.pattern])
         c = np.append(c, 0.0)
     return EnumeratedRBM(W, beta * path.b + (1 - beta) * path.a, c)
 
 
-KINDS_OF_PATH = [(start, guide) for start in STARTS for guide in (0.0, 0.7)]
+KINDS_OF_PATH = [(start, guide) for start in STARTS for guide in (0.0, 0.7, -0.7)]
 
 
 @pytest.mark.parametrize(("start", "guide"), KINDS_OF_PATH)
@@ -60,9 +60,10 @@ def test_works_are_differences_of_enumerated_energies(start, guide):
     assert path.log_start == pytest.approx(start_log_z, rel=1e-13)
 
 
-def test_chains_of_a_guided_path_start_in_its_two_fields():
+@pytest.mark.parametrize("guide", [0.4, -0.4])
+def test_chains_of_a_guided_path_start_in_its_two_fields(guide):
     parameters = random_parameters(3, 4, seed=2, scale=0.8)
-    path = make_path(RBM(*parameters), guide=0.4)
+    path = make_path(RBM(*parameters), guide=guide)
     v = path.start(50_000, generator_state(3))
     assert p_value(states(v), on_the_path(path, 0.0, parameters).p_v) > 1e-4
 
@@ -265,6 +266,21 @@ def test_a_machine_without_order_has_no_guide():
     m = np.tanh(found_guide(filter_machine(32, 1.8), seed))
     assert abs(m - onsager(1.8).magnetization) < 4 * np.sqrt((1 - m**2) / (8 * 64))
     assert np.isfinite(found_guide(filter_machine(16, 0.2), seed))
+
+
+def test_the_guide_of_an_antiferromagnet_is_its_checkerboard():
+    """Its field is that of the ferromagnet, whose mirror image on one sublattice the machine is."""
+    ferromagnet, seed = filter_machine(16, 1.8), np.random.SeedSequence(1)
+    signs = np.where(np.indices(ferromagnet.window).sum(axis=0) % 2, -1, 1)
+    machine = SymmetricRBM(ferromagnet.filters * signs.astype(np.float32), (16, 16))
+    checkerboard = np.where(np.indices((16, 16)).sum(axis=0) % 2, -1, 1).ravel()
+    np.testing.assert_array_equal(preferred_pattern(machine), checkerboard)
+    m = np.tanh(-found_guide(machine, seed))
+    assert abs(m - onsager(1.8).magnetization) < 4 * np.sqrt((1 - m**2) / (8 * 16))
+    found = machine.log_partition("ais", seed=1)
+    assert found.guide < 0
+    assert found.n_rungs < 1000  # without the guide 8192 are not enough
+    assert abs(found.value - ferromagnet.log_partition("ais", seed=1).value) < 4 * np.sqrt(2) * found.error
 
 
 def test_of_two_paths_the_pilot_takes_that_of_the_larger_bound():

@@ -49,20 +49,3 @@ def test_disorder_and_edges_are_refused_for_symmetric_machines():
     for H in (tr.hamiltonian("pm-j", (6, 6)), tr.hamiltonian("square", (6, 6), open=True)):
         with pytest.raises(InputError, match="infer_couplings"):
             tr.train(tr.sample(H, 3.0, 100, seed=1), model="symmetric")
-    cells = tr.sample(tr.hamiltonian("honeycomb", (4, 4)), 3.0, 100, seed=1)
-    with pytest.raises(InputError, match="lattice"):
-        tr.train(cells, model="symmetric")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("temperature", [2.3, 3.0])
-def test_a_machine_in_a_field_has_its_couplings(temperature):
-    """Within three errors of the pair model of as many displacements."""
-    data = tr.sample(tr.hamiltonian("square", (16, 16), field=0.1), temperature, 2000, seed=1)
-    errors = infer_couplings(data, reach=2).estimates
-    result = tr.train(data, model="symmetric", seed=0)
-    found = interactions(result.rbm)
-    assert result.converged
-    assert abs(found.field - 0.1 / temperature) < 3 * errors["field",].error
-    for vector in ((0, 1), (1, 0)):
-        assert abs(found.vectors[vector] - 1 / temperature) < 3 * errors[vector].error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,21 +23,23 @@ _MEAN_FIELD_STEPS = 100
 class Path:
     """At beta the visible energy is
 
-    -(beta b + (1 - beta) a).v - sum_i ln 2cosh(beta (W v + c)_i) - ln cosh((1 - beta) guide sum_j v_j).
+    -(beta b + (1 - beta) a).v - sum_i ln 2cosh(beta (W v + c)_i) - ln cosh((1 - beta) |guide| u.v).
 
     At beta = 0 the visible units are independent, in the field a or, with a guide, in one of the fields
-    a + guide and a - guide; at beta = 1 they are the machine's. b is the machine's own visible bias. a, b:
-    (n_visible,). With a = 0 and no guide, beta multiplies the whole energy E(v, h).
+    a + |guide| u and a - |guide| u; at beta = 1 they are the machine's. b is the machine's own visible bias.
+    a, b: (n_visible,). With a = 0 and no guide, beta multiplies the whole energy E(v, h).
 
-    The guide is one hidden unit more, which sees all visible units alike and fades while the machine's own
-    weights grow. So chains reach an ordered machine in a field, half of them in its mirror image, and meet no
-    phase transition on the way.
+    The guide is one hidden unit more, which sees all visible units in the pattern u and fades while the
+    machine's own weights grow. So chains reach an ordered machine in a field, half of them in its mirror
+    image, and meet no phase transition on the way. pattern: u, (n_visible,) of +-1, all up where the guide
+    is positive; a negative guide means the pattern that the machine's own weights prefer.
     """
 
     machine: Layers
     a: NDArray[Any]
     b: NDArray[Any]
     guide: float = 0.0
+    pattern: NDArray[Any] = field(default_factory=lambda: np.ones(1))
 
     @property
     def log_start(self) -> float:
@@ -47,9 +49,9 @@ class Path:
 
     @property
     def _log_fields(self) -> tuple[float, float]:
-        """ln of the sum over visible units in the fields a + guide and a - guide."""
-        fields = self.a.astype(np.float64)
-        return float(log_2cosh(fields + self.guide).sum()), float(log_2cosh(fields - self.guide).sum())
+        """ln of the sum over visible units in the fields a + |guide| u and a - |guide| u."""
+        fields, pull = self.a.astype(np.float64), abs(self.guide) * self.pattern.astype(np.float64)
+        return float(log_2cosh(fields + pull).sum()), float(log_2cosh(fields - pull).sum())
 
     def start(self, n: int, state: NDArray[np.uint64]) -> NDArray[Any]:
         """n independent configurations at beta = 0, in the machine's type. -> (n, n_visible)."""
@@ -57,7 +59,7 @@ class Path:
         if self.guide:
             up, down = self._log_fields
             signs = sample_units(np.full(n, (up - down) / 2), state)
-            inputs += (self.guide * signs[:, None]).astype(inputs.dtype)
+            inputs += (abs(self.guide) * signs[:, None]).astype(inputs.dtype) * self.pattern
         return sample_units(inputs, state, np.empty_like(inputs))
 
     def work(
@@ -84,12 +86,13 @@ class Path:
             y += (1 - scale) * self.a
         if self.guide:
             signs = sample_units((1 - beta) * self._pull(v), state)
-            y += ((1 - beta) * self.guide * signs).astype(y.dtype)[:, None]
+            y += ((1 - beta) * abs(self.guide) * signs).astype(y.dtype)[:, None] * self.pattern
         sample_units(y, state, v)
 
     def _pull(self, v: NDArray[Any]) -> NDArray[np.float64]:
         """Input of the guiding unit at beta = 0. (n, n_visible) -> (n,)."""
-        return np.asarray(self.guide * v.sum(axis=1, dtype=np.float64))
+        along = v.sum(axis=1, dtype=np.float64) if self.guide > 0 else (v @ self.pattern).astype(np.float64)
+        return np.asarray(abs(self.guide) * along)
 
 
 def make_path(machine: Layers, start: str = "bias", guide: float = 0.0) -> Path:
@@ -97,13 +100,36 @@ def make_path(machine: Layers, start: str = "bias", guide: float = 0.0) -> Path:
 
     start: "bias" takes a = b, "zero" a = 0; "mean-field" takes the fields b + W^T tanh(c + W m) of naive
     mean-field theory, which saves rungs where biases rule, and misleads chains where a symmetry is broken.
+    guide: see Path; a negative one follows `preferred_pattern`.
     """
     if start not in STARTS:
         raise unknown_name("start", start, STARTS)
     b = machine.visible_inputs(np.zeros((1, machine.n_hidden), dtype=machine.dtype))[0]
+    pattern = preferred_pattern(machine) if guide < 0 else np.ones_like(b)
     if start == "mean-field":
-        return Path(machine, _mean_field(machine, b), b, guide)
-    return Path(machine, b if start == "bias" else np.zeros_like(b), b, guide)
+        return Path(machine, _mean_field(machine, b), b, guide, pattern)
+    return Path(machine, b if start == "bias" else np.zeros_like(b), b, guide, pattern)
+
+
+def preferred_pattern(machine: Layers) -> NDArray[Any]:
+    """(n_visible,) of +-1: signs of the leading right singular vector of the weights, the first one up.
+
+    All up for a ferromagnet's machine, a checkerboard for an antiferromagnet's.
+    """
+    from scipy.sparse.linalg import LinearOperator, eigsh  # where a machine has no uniform order
+
+    n, dtype = machine.n_visible, machine.dtype
+    c = machine.hidden_inputs(np.zeros((1, n), dtype=dtype))
+    b = machine.visible_inputs(np.zeros((1, machine.n_hidden), dtype=dtype))
+
+    def product(v: NDArray[Any]) -> NDArray[Any]:
+        h = machine.hidden_inputs(v.reshape(1, n).astype(dtype)) - c
+        return np.asarray(machine.visible_inputs(h) - b, np.float64)[0]
+
+    start = np.random.default_rng(0).normal(size=n)  # any: it is the same pattern for every seed
+    vector = eigsh(LinearOperator((n, n), product, dtype=np.float64), k=1, v0=start, tol=1e-4)[1][:, 0]
+    signs = np.where(vector < 0, -1, 1)
+    return (signs * signs[0]).astype(dtype)
 
 
 def _mean_field(machine: Layers, b: NDArray[Any]) -> NDArray[Any]:

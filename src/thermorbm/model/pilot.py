@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,13 @@ from scipy.special import logsumexp
 from thermorbm.errors import unknown_name
 from thermorbm.model.annealing import anneal, relax
 from thermorbm.model.layers import Layers
-from thermorbm.model.path import STARTS, Path, make_path
+from thermorbm.model.path import STARTS, Path, make_path, preferred_pattern
 from thermorbm.model.random_units import generator_state
 
 AUTO = "auto"
 N_RUNGS = 128
 _GUIDE_CHAINS, _GUIDE_STEPS = 8, 128
+_LEAST_UNITS = 4  # fewer have no pattern worth the search
 _CLEAR = 3.0  # standard deviations over chains; a smaller magnetisation is none
 
 
@@ -39,8 +41,8 @@ class Pilot:
 def pilot(machine: Layers, start: str, n_chains: int, seed: np.random.SeedSequence) -> Pilot:
     """Along the path that `start` names; "auto" takes that from the bias, or the same with a guide.
 
-    Both give lower bounds of ln Z, so that the larger one tells the better path. A machine with a mode that
-    its order hides is not mistaken: there the path without a guide finds more.
+    Both give lower bounds of ln Z, so that the larger one belongs to the better path. Where order hides a
+    heavier mode of the machine, the path without a guide gives the larger bound.
     """
     if start not in (AUTO, *STARTS):
         raise unknown_name("start", start, (AUTO, *STARTS))
@@ -55,10 +57,25 @@ def pilot(machine: Layers, start: str, n_chains: int, seed: np.random.SeedSequen
 
 
 def found_guide(machine: Layers, seed: np.random.SeedSequence) -> float:
-    """The field in which free units have the magnetisation that the machine keeps from all up; 0 if none."""
-    v = np.ones((_GUIDE_CHAINS, machine.n_visible), dtype=machine.dtype)
+    """The field in which free units have the order that the machine keeps when it starts there; 0 if none.
+
+    Positive for units that are all alike. Else the pattern that the weights prefer is tried, as of an
+    antiferromagnet: the field along it is given with a minus sign.
+    """
+    uniform = _kept_field(machine, np.ones(machine.n_visible, machine.dtype), seed)
+    if uniform or machine.n_visible < _LEAST_UNITS:
+        return uniform
+    pattern = preferred_pattern(machine)
+    if (pattern == pattern[0]).all():
+        return 0.0
+    return -_kept_field(machine, pattern, seed.spawn(1)[0])
+
+
+def _kept_field(machine: Layers, pattern: NDArray[Any], seed: np.random.SeedSequence) -> float:
+    """From the overlap with a pattern that chains keep when they start at it."""
+    v = np.tile(pattern, (_GUIDE_CHAINS, 1))
     relax(make_path(machine), v, _GUIDE_STEPS, generator_state(seed))
-    m = v.mean(axis=1, dtype=np.float64)
+    m = v.mean(axis=1, dtype=np.float64) if pattern.min() > 0 else v @ pattern / machine.n_visible
     if m.mean() < _CLEAR * m.std(ddof=1):
         return 0.0
     largest = 1 - 1 / (2 * v.size)  # where no unit is down, half a unit of all might be

@@ -22,16 +22,22 @@ def window_products(window: Offset, shape: Offset, largest: int) -> dict[int, Pr
 
     Products that differ by a shift on the periodic lattice are equal.
     """
-    elements = list(np.ndindex(window))
+    return products_of(list(np.ndindex(window)), shape, largest)
+
+
+def products_of(elements: Sequence[Offset], shape: Offset, largest: int) -> dict[int, Product]:
+    """The same of any places; a coordinate beyond those of `shape` says which site of a cell it is."""
     numbers = (n for n in range(1, 1 << len(elements)) if n.bit_count() <= largest)
     return {n: _canonical([e for bit, e in enumerate(elements) if n >> bit & 1], shape) for n in numbers}
 
 
 def _canonical(places: Sequence[Offset], shape: Offset) -> Product:
     """Of all shifts of one spin to 0 the first in order."""
+    d = len(shape)
     shifted = (
         sorted(
-            tuple((x - o) % side for x, o, side in zip(place, origin, shape, strict=True)) for place in places
+            (*((x - o) % side for x, o, side in zip(place, origin, shape, strict=False)), *place[d:])
+            for place in places
         )
         for origin in places
     )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -31,7 +32,9 @@ class SymmetricRBM(Machine):
     Hidden unit f * n_sites + i has the input hidden_bias[f] + sum_a filters[f, a] v[i + a - origin], sites
     numbered in C order: n_hidden = n_filters * n_sites. The origin is the middle of the window, for an even
     side the element before it. filters: (n_filters, *window), window sides up to those of `shape`;
-    hidden_bias: (n_filters,); visible_bias: one number. Held as read-only copies, in float32 if the filters
+    hidden_bias: (n_filters,); visible_bias: one number. Where cells have several sites, `shape` and windows
+    count cells, filters are (n_filters, *window, n_cell), there is a hidden unit for every filter and cell,
+    and visible units are numbered cell by cell. Held as read-only copies, in float32 if the filters
     are float32 and in float64 otherwise. provenance: how it was made, anything JSON can hold.
     """
 
@@ -40,6 +43,7 @@ class SymmetricRBM(Machine):
     visible_bias: NDArray[Any]
     hidden_bias: NDArray[Any]
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    n_cell: int = 1
 
     kind: ClassVar[str] = "symmetric-rbm"
 
@@ -50,9 +54,10 @@ class SymmetricRBM(Machine):
         visible_bias: ArrayLike = 0.0,
         hidden_bias: ArrayLike | None = None,
         provenance: Mapping[str, Any] | None = None,
+        n_cell: int = 1,
     ) -> None:
         weights, sides = real_array("filters", filters), checked_shape(shape)
-        check_window(weights.shape, sides)
+        check_window(weights.shape, sides, n_cell)
         dtype = floating_type(weights)
         biases = np.zeros(len(weights)) if hidden_bias is None else hidden_bias
         object.__setattr__(self, "filters", parameter("filters", weights, weights.shape, dtype))
@@ -60,10 +65,12 @@ class SymmetricRBM(Machine):
         object.__setattr__(self, "visible_bias", parameter("visible_bias", visible_bias, (), dtype))
         object.__setattr__(self, "hidden_bias", parameter("hidden_bias", biases, (len(weights),), dtype))
         object.__setattr__(self, "provenance", checked_provenance(provenance))
+        object.__setattr__(self, "n_cell", int(n_cell))
 
     def __repr__(self) -> str:
         window, sides = ("x".join(map(str, sides)) for sides in (self.window, self.shape))
-        return f"SymmetricRBM({self.n_filters} filters of {window} on {sides}, {self.dtype})"
+        cells = f" cells of {self.n_cell} sites" if self.n_cell > 1 else ""
+        return f"SymmetricRBM({self.n_filters} filters of {window} on {sides}{cells}, {self.dtype})"
 
     @classmethod
     def load(cls, path: str | Path) -> SymmetricRBM:
@@ -73,16 +80,20 @@ class SymmetricRBM(Machine):
         if not set(names) <= arrays.keys():
             raise FileError(path, f"holds {sorted(arrays)}", f"a {cls.kind} file holds {', '.join(names)}")
         values = {name: arrays[name] for name in names if name != "shape"}
-        return cls(shape=arrays["shape"].tolist(), provenance=metadata.get("provenance"), **values)
+        n_cell = int(arrays["n_cell"]) if "n_cell" in arrays else 1
+        return cls(
+            shape=arrays["shape"].tolist(), provenance=metadata.get("provenance"), n_cell=n_cell, **values
+        )
 
     @property
     def n_filters(self) -> int:
+        """Number of filters."""
         return int(self.filters.shape[0])
 
     @property
     def window(self) -> Shape:
-        """Sides of the filters."""
-        return tuple(self.filters.shape[1:])
+        """Sides of the filters, in cells."""
+        return tuple(self.filters.shape[1 : 1 + len(self.shape)])
 
     @property
     def origin(self) -> Shape:
@@ -91,18 +102,26 @@ class SymmetricRBM(Machine):
 
     @property
     def n_visible(self) -> int:
-        return math.prod(self.shape)
+        """Number of visible units, that is sites of the lattice."""
+        return self._n_cells * self.n_cell
 
     @property
     def n_hidden(self) -> int:
-        return self.n_filters * self.n_visible
+        """Number of hidden units: one for every filter and cell."""
+        return self.n_filters * self._n_cells
+
+    @property
+    def _n_cells(self) -> int:
+        return math.prod(self.shape)
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """Type of the parameters, float32 or float64."""
         return self.filters.dtype
 
     @property
     def parameters(self) -> dict[str, NDArray[Any]]:
+        """Filters and biases by name, as they are trained."""
         return {
             "filters": self.filters,
             "visible_bias": self.visible_bias,
@@ -111,15 +130,18 @@ class SymmetricRBM(Machine):
 
     @property
     def stored(self) -> dict[str, NDArray[Any]]:
-        return {**self.parameters, "shape": np.array(self.shape)}
+        """The arrays that a file holds, by name."""
+        cells = {"n_cell": np.array(self.n_cell)} if self.n_cell > 1 else {}
+        return {**self.parameters, "shape": np.array(self.shape), **cells}
 
     @property
     def W(self) -> NDArray[Any]:
         """All weights, (n_hidden, n_visible), made anew at every use: 268 MB for 4 filters on 64 x 64."""
-        n_taps = math.prod(self.window)
-        W = np.zeros((self.n_filters, self.n_visible, self.n_visible), dtype=self.dtype)
-        sites = np.arange(self.n_visible)[:, None]
-        W[:, sites, window_sites(self.shape, self.window, self.origin)] = self.filters.reshape(-1, 1, n_taps)
+        W = np.zeros((self.n_filters, self._n_cells, self.n_visible), dtype=self.dtype)
+        cells = np.arange(self._n_cells)[:, None]
+        seen = window_sites(self.shape, self.window, self.origin) * self.n_cell
+        for site in range(self.n_cell):
+            W[:, cells, seen + site] = self._taps[:, site, None]
         return W.reshape(self.n_hidden, self.n_visible)
 
     @property
@@ -130,7 +152,7 @@ class SymmetricRBM(Machine):
     @property
     def c(self) -> NDArray[Any]:
         """(n_hidden,), the hidden bias of every unit."""
-        return np.repeat(self.hidden_bias, self.n_visible)
+        return np.repeat(self.hidden_bias, self._n_cells)
 
     def to_dense(self) -> RBM:
         """The dense machine with the same energy."""
@@ -138,17 +160,18 @@ class SymmetricRBM(Machine):
 
     def hidden_inputs(self, v: NDArray[Any]) -> NDArray[Any]:
         """(n, n_visible) -> (n, n_hidden)."""
-        units = self._floating(v, self.n_visible)
-        dtype, filters = units.dtype, self._flat_filters[:, None].astype(units.dtype)
+        units = self._by_site(self._floating(v, self.n_visible))
+        dtype, filters = units.dtype, self._taps.astype(units.dtype)
         out = np.empty((len(v), self.n_hidden), dtype)
         return convolve(units, filters, self.hidden_bias.astype(dtype), self._from_visible, out)
 
     def visible_inputs(self, h: NDArray[Any]) -> NDArray[Any]:
         """(n, n_hidden) -> (n, n_visible)."""
         units = self._floating(h, self.n_hidden)
-        dtype, filters = units.dtype, self._flat_filters[None, :, ::-1].astype(units.dtype)
+        dtype, filters = units.dtype, self._taps.swapaxes(0, 1)[:, :, ::-1].astype(units.dtype)
         out = np.empty((len(h), self.n_visible), dtype)
-        return convolve(units, filters, self.visible_bias.astype(dtype)[None], self._from_hidden, out)
+        bias = np.full(self.n_cell, self.visible_bias, dtype)
+        return self._by_cell(convolve(units, filters, bias, self._from_hidden, out))
 
     def visible_field(self, v: NDArray[Any]) -> NDArray[np.float64]:
         """b.v of each row. (n, n_visible) -> (n,)."""
@@ -161,13 +184,20 @@ class SymmetricRBM(Machine):
     def gradient_sums(self, v: NDArray[Any], h: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """Sums over rows and sites: of h_f,i v_{i + a - origin}, v_i and h_f,i."""
         v, h = self._floating(v, self.n_visible), self._floating(h, self.n_hidden)
-        dtype = np.result_type(v, h)
-        sums = correlate(v.astype(dtype, copy=False), h.astype(dtype, copy=False), self._from_visible)
         return {
-            "filters": sums.sum(axis=0).reshape(self.filters.shape),
+            "filters": self.filter_statistics(v, h).sum(axis=0),
             "visible_bias": v.sum(dtype=np.float64),
             "hidden_bias": self._filter_sums(h).sum(axis=0),
         }
+
+    def filter_statistics(self, v: NDArray[Any], h: NDArray[Any]) -> NDArray[np.float64]:
+        """Of each row the sum over cells of h_f,i v_{i + a - origin}. -> (n, *shape of the filters)."""
+        v, h = self._floating(v, self.n_visible), self._floating(h, self.n_hidden)
+        dtype = np.result_type(v, h)
+        others, place = h.astype(dtype, copy=False), self._from_visible
+        sites = self._sites(v.astype(dtype, copy=False))
+        sums = np.stack([correlate(units, others, place) for units in sites], axis=3)
+        return sums.reshape(len(v), *self.filters.shape)
 
     def flip_energies(self, v: NDArray[Any]) -> NDArray[np.float64]:
         """Visible energy of v with site j flipped, minus that of v. (n, n_visible) -> (n, n_visible).
@@ -175,13 +205,18 @@ class SymmetricRBM(Machine):
         Only the hidden units whose window covers j change, by a product as in thermorbm.model.flips.
         """
         x = self.hidden_inputs(v).astype(np.float64, copy=False)
-        exponent = 2 * float(np.abs(self._flat_filters).sum(axis=1, dtype=np.float64).max())
+        exponent = 2 * float(np.abs(self._taps).sum(axis=2, dtype=np.float64).max())
         if exponent > _LARGEST_EXPONENT:
             sites = [np.full(len(v), j) for j in range(self.n_visible)]
             return np.stack([self._flip_energy(x, v, site) for site in sites], axis=1)
-        filters = self._flat_filters[:, ::-1].astype(np.float64)
+        filters = self._taps[:, :, ::-1].astype(np.float64)
         run = self.n_filters if exponent == 0 else max(1, int(_LARGEST_EXPONENT / exponent))
-        changes = log_products(expit(2 * x), expit(-2 * x), v > 0, filters, self._from_hidden, run)
+        p, q, place = expit(2 * x), expit(-2 * x), self._from_hidden
+        parts = [
+            log_products(p, q, up, np.ascontiguousarray(filters[:, site]), place, run)
+            for site, up in enumerate(self._sites(v > 0))
+        ]
+        changes = np.stack(parts, axis=2).reshape(v.shape)
         return np.asarray(2 * float(self.visible_bias) * v - changes)
 
     def flip_energy(self, v: NDArray[Any], sites: NDArray[Any]) -> NDArray[np.float64]:
@@ -192,16 +227,32 @@ class SymmetricRBM(Machine):
         """x: hidden inputs of v."""
         rows = np.arange(len(v))[:, None]
         reversed_origin = tuple(w - 1 - o for w, o in zip(self.window, self.origin, strict=True))
-        units = window_sites(self.shape, self.window, reversed_origin)[sites]
+        units = window_sites(self.shape, self.window, reversed_origin)[sites // self.n_cell]
         seen = x.reshape(len(v), self.n_filters, -1)[rows, :, units].reshape(len(v), -1).astype(np.float64)
         spins = v[rows[:, 0], sites].astype(np.float64)
-        moves = 2 * spins[:, None] * self._flat_filters[:, ::-1].T.ravel().astype(np.float64)
+        weights = self._taps[:, :, ::-1].transpose(1, 2, 0).reshape(self.n_cell, -1)[sites % self.n_cell]
+        moves = 2 * spins[:, None] * weights.astype(np.float64)
         change = log_2cosh_sum(seen - moves) - log_2cosh_sum(seen)
         return np.asarray(2 * float(self.visible_bias) * spins - change)
 
     @cached_property
-    def _flat_filters(self) -> NDArray[Any]:
-        return self.filters.reshape(self.n_filters, -1)
+    def _taps(self) -> NDArray[Any]:
+        """(n_filters, n_cell, n_taps)."""
+        weights = self.filters.reshape(self.n_filters, -1, self.n_cell)
+        return np.ascontiguousarray(weights.swapaxes(1, 2))
+
+    def _sites(self, v: NDArray[Any]) -> list[NDArray[Any]]:
+        """The spins of each site of the cells, (n, n_cells) each and contiguous."""
+        cells = v.reshape(len(v), -1, self.n_cell)
+        return [np.ascontiguousarray(cells[:, :, site]) for site in range(self.n_cell)]
+
+    def _by_site(self, v: NDArray[Any]) -> NDArray[Any]:
+        """From cell by cell to site by site. (n, n_visible) -> (n, n_visible), contiguous."""
+        return np.ascontiguousarray(v.reshape(len(v), -1, self.n_cell).swapaxes(1, 2)).reshape(len(v), -1)
+
+    def _by_cell(self, v: NDArray[Any]) -> NDArray[Any]:
+        """Back."""
+        return np.ascontiguousarray(v.reshape(len(v), self.n_cell, -1).swapaxes(1, 2)).reshape(len(v), -1)
 
     @property
     def _from_visible(self) -> Border:
@@ -237,10 +288,15 @@ def checked_shape(shape: Sequence[int]) -> Shape:
     return sides
 
 
-def check_window(filters: Shape, shape: Shape) -> None:
-    """filters: shape of their array, (n_filters, *window)."""
-    if len(filters) != len(shape) + 1 or 0 in filters:
-        axes = ", ".join(["n_filters", *["k"] * len(shape)])
+def check_window(filters: Shape, shape: Shape, n_cell: int = 1) -> None:
+    """filters: shape of their array, (n_filters, *window), and n_cell if there are several."""
+    if not isinstance(n_cell, Integral) or n_cell < 1:
+        raise InputError("n_cell", n_cell, "a whole number >= 1")
+    last = () if n_cell == 1 else (n_cell,)
+    d = len(shape)
+    if len(filters) != 1 + d + len(last) or 0 in filters or filters[1 + d :] != last:
+        axes = ", ".join(["n_filters", *["k"] * d, *map(str, last)])
         raise InputError("filters", filters, f"an array of shape ({axes}), all >= 1")
-    if any(width > side for width, side in zip(filters[1:], shape, strict=True)):
-        raise InputError("window", filters[1:], f"no larger than the lattice, {shape}")
+    window = filters[1 : 1 + d]
+    if any(width > side for width, side in zip(window, shape, strict=True)):
+        raise InputError("window", window, f"no larger than the lattice, {shape}")

@@ -12,15 +12,16 @@ found for data is the inverse Ising problem's answer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thermorbm.errors import InputError
+from thermorbm.inverse_ising import Label
 from thermorbm.model import SymmetricRBM
-from thermorbm.model.products import Offset, Product, window_products, window_states
+from thermorbm.model.products import Offset, Product, products_of, window_states
 from thermorbm.stats import Estimate
 
 MOST_SPINS = 16  # of a window: 2^16 states
@@ -32,12 +33,14 @@ class Interactions:
     """The learned Hamiltonian over k_B T. shape: sides of the lattice.
 
     couplings: by the places of the spins that are multiplied, sorted, the first at 0; that of one spin is the
-    field. constant: the energy per site that belongs to no spin, with the sign of a coupling.
+    field. constant: the energy per cell that belongs to no spin, with the sign of a coupling. n_cell: sites
+    of a cell; where there are several, a place is (*cell, site) and `pairs` and `nearest` have no meaning.
     """
 
     shape: tuple[int, ...]
     couplings: dict[Product, float]
     constant: float
+    n_cell: int = 1
 
     def of_order(self, n_spins: int) -> dict[Product, float]:
         """Products of that many spins."""
@@ -46,6 +49,8 @@ class Interactions:
     @property
     def pairs(self) -> dict[Offset, float]:
         """J(r) by the displacement r, the shorter way round, averaged over what differs by axes and signs."""
+        if self.n_cell > 1:
+            raise InputError("pairs", f"cells of {self.n_cell} sites", "cells of one site", "use `vectors`")
         groups: dict[Offset, list[float]] = {}
         for (_, second), value in self.of_order(2).items():
             steps = (min(r, side - r) for r, side in zip(second, self.shape, strict=True))
@@ -54,18 +59,30 @@ class Interactions:
         return {r: float(np.mean(values)) for r, values in ordered}
 
     @property
-    def vectors(self) -> dict[Offset, float]:
-        """J(r) for every displacement r, the shorter way round, of which r and -r are one; not averaged."""
-        found = {}
-        for (_, second), value in self.of_order(2).items():
-            steps = tuple(r - side if 2 * r > side else r for r, side in zip(second, self.shape, strict=True))
-            found[max(steps, tuple(-r for r in steps))] = value
-        return dict(sorted(found.items(), key=lambda item: (sum(r * r for r in item[0]), item[0])))
+    def vectors(self) -> dict[Label, float]:
+        """J(r) for every displacement r, the shorter way round, of which r and -r are one; not averaged.
+
+        Where cells have several sites, by (site, site, displacement in cells), as of `infer_couplings`.
+        """
+        found = {self.label(*product): value for product, value in self.of_order(2).items()}
+        return dict(sorted(found.items(), key=lambda item: (_length(item[0]), item[0])))
+
+    def label(self, first: Offset, second: Offset) -> Label:
+        """The label of a bond; of its two ways the one that goes up."""
+        d = len(self.shape)
+        places = zip(first, second, self.shape, strict=False)
+        steps = tuple((b - a) % side for a, b, side in places)
+        way = tuple(r - side if 2 * r > side else r for r, side in zip(steps, self.shape, strict=True))
+        back = tuple(-r for r in way)
+        if self.n_cell == 1:
+            return max(way, back)
+        there, here = (first[d], second[d], way), (second[d], first[d], back)
+        return max(there, here, key=lambda label: (label[2], -label[0]))
 
     @property
     def field(self) -> float:
-        """The coupling of single spins, h over k_B T."""
-        return self.couplings[((0,) * len(self.shape),)]
+        """The coupling of single spins, h over k_B T, the mean over the sites of a cell."""
+        return float(np.mean(list(self.of_order(1).values())))
 
     @property
     def nearest(self) -> float:
@@ -80,14 +97,16 @@ def interactions(machine: SymmetricRBM) -> Interactions:
     """All products of up to four spins, exactly. Windows of at most 16 sites."""
     if not isinstance(machine, SymmetricRBM):
         raise InputError("machine", type(machine).__name__, "a symmetric machine")
-    n_taps = int(np.prod(machine.window))
-    if n_taps > MOST_SPINS:
-        raise InputError("window", machine.window, f"of at most {MOST_SPINS} sites", "train a smaller kernel")
-    coefficients = _coefficients(machine)
-    couplings: dict[Product, float] = {((0,) * len(machine.shape),): float(machine.visible_bias)}
-    for number, product in window_products(machine.window, machine.shape, LARGEST_PRODUCT).items():
-        couplings[product] = couplings.get(product, 0.0) + float(coefficients[number])
-    return Interactions(machine.shape, couplings, float(coefficients[0]))
+    origin, bias = (0,) * len(machine.shape), float(machine.visible_bias)
+    places = [origin] if machine.n_cell == 1 else [(*origin, site) for site in range(machine.n_cell)]
+    couplings: dict[Product, float] = {(place,): bias for place in places}
+    constant = 0.0
+    for elements, coefficients in _expansions(machine):
+        constant += float(coefficients[0])
+        products = products_of(elements, machine.shape, LARGEST_PRODUCT)
+        for number, product in products.items():
+            couplings[product] = couplings.get(product, 0.0) + float(coefficients[number])
+    return Interactions(machine.shape, couplings, constant, machine.n_cell)
 
 
 def temperature_estimate(machines: Sequence[SymmetricRBM]) -> Estimate:
@@ -107,12 +126,29 @@ def hamiltonian_energy(machine: SymmetricRBM, v: ArrayLike) -> NDArray[np.float6
     return (machine.visible_energy(v) + machine.n_visible * learned.constant) / learned.nearest
 
 
-def _coefficients(machine: SymmetricRBM) -> NDArray[np.float64]:
-    """(2^n_taps,): of the product of the window's spins whose bits are set, summed over filters."""
+def _expansions(machine: SymmetricRBM) -> Iterator[tuple[list[Offset], NDArray[np.float64]]]:
+    """Places of spins, and (2^n,) the coefficient of the product of those whose bits are set.
+
+    Filters that see the same places are summed up first; a filter of a large window may see few of them.
+    """
     filters = machine.filters.reshape(machine.n_filters, -1).astype(np.float64)
-    n_taps = filters.shape[1]
-    inputs = window_states(n_taps) @ filters.T + machine.hidden_bias.astype(np.float64)
-    return _walsh_hadamard(np.logaddexp(inputs, -inputs).sum(axis=1)) / (1 << n_taps)
+    elements = list(np.ndindex(machine.filters.shape[1:]))
+    whole = filters.shape[1] <= MOST_SPINS
+    seen = np.ones_like(filters, dtype=np.bool_) if whole else filters != 0
+    for support in np.unique(seen, axis=0)[::-1]:
+        if support.sum() > MOST_SPINS:
+            wanted = f"of at most {MOST_SPINS} sites"
+            raise InputError("window", machine.window, wanted, "train a smaller kernel")
+        alike = (seen == support).all(axis=1)
+        states, weights = window_states(int(support.sum())), filters[alike][:, support]
+        inputs = states @ weights.T + machine.hidden_bias[alike].astype(np.float64)
+        energies = np.logaddexp(inputs, -inputs).sum(axis=1)
+        yield [elements[k] for k in np.flatnonzero(support)], _walsh_hadamard(energies) / len(states)
+
+
+def _length(label: Label) -> int:
+    offset = label[2] if isinstance(label[-1], tuple) else label
+    return int(sum(step * step for step in offset))
 
 
 def _walsh_hadamard(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from thermorbm.plots import draw_curve
 from thermorbm.report.labels import Label
 from thermorbm.report.style import BLACK, DOUBLE, GREY, SINGLE, new_figure
 
@@ -182,8 +183,6 @@ def _finish_axes(ax: Axes, panel: Panel, small: bool) -> None:
 def draw_series(ax: Axes, item: Series, small: bool) -> None:
     scale = 0.7 if small else 1.0
     label = item.name.tex if item.listed and not small else None
-    if item.band is not None:
-        ax.fill_between(item.x, *item.band, color=item.colour, alpha=0.18, linewidth=0)
     style: dict[str, Any] = {
         "color": item.colour,
         "linestyle": "none" if item.dash is None else DASHES[item.dash],
@@ -196,8 +195,5 @@ def draw_series(ax: Axes, item: Series, small: bool) -> None:
         style["markerfacecolor"] = "white"
     if item.marker == "line-ns":
         style |= {"markersize": 9, "markeredgewidth": 1.6}
-    if item.errors is None or item.marker is None:
-        ax.plot(item.x, item.y, **style)
-    else:
-        errors: dict[str, Any] = {"xerr" if item.sideways else "yerr": item.errors}
-        ax.errorbar(item.x, item.y, **errors, elinewidth=0.8 * scale, capsize=0, **style)
+    errors = None if item.marker is None else item.errors
+    draw_curve(ax, item.x, item.y, errors, band=item.band, sideways=item.sideways, thin=0.8 * scale, **style)

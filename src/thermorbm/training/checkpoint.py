@@ -14,12 +14,12 @@ from thermorbm.errors import FileError
 from thermorbm.storage import read_hdf5, write_hdf5
 from thermorbm.training.monitor import History
 from thermorbm.training.origin import data_hash
-from thermorbm.training.trainer import Arrays, Trainer
+from thermorbm.training.trainer import Arrays, Training
 
 KIND = "checkpoint"
 
 
-def fingerprint(data: Dataset, validation: Dataset | None, trainer: Trainer, seed: int) -> dict[str, Any]:
+def fingerprint(data: Dataset, validation: Dataset | None, trainer: Training, seed: int) -> dict[str, Any]:
     """What determines a run and its history: a checkpoint of any other run must not be continued."""
     return {
         "n_sites": data.n_sites,
@@ -27,8 +27,7 @@ def fingerprint(data: Dataset, validation: Dataset | None, trainer: Trainer, see
         **trainer.design.identity(),
         "recipe": trainer.recipe.to_dict(),
         "seed": seed,
-        "device": trainer.layers.device.type,
-        "precision": str(trainer.layers.dtype).removeprefix("torch."),
+        **trainer.place(),
         "threads": torch.get_num_threads(),  # sums of parts differ in their last bits
         "data": data_hash(data),
         "validation": data_hash(validation) if validation else None,

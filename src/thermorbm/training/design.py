@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError, unknown_name
+from thermorbm.hamiltonians.cells import Grid
+from thermorbm.inverse_ising import grid_of
 from thermorbm.model import RBM, Machine, SymmetricRBM
 from thermorbm.model.point_group import window_images
 from thermorbm.training.dense import DenseLayers
@@ -81,7 +83,7 @@ class Design(Protocol):
         """The machine of these parameters."""
 
     def identity(self) -> dict[str, Any]:
-        """What tells it from other designs."""
+        """The values by which this design differs from others."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,8 @@ class SymmetricDesign:
     """Filters of side `kernel` on a periodic lattice of sides `shape`.
 
     point_group: each filter is there in all its turns and reflections. data: what the start is inferred from;
-    None for random filters.
+    None for random filters. n_cell: sites of a cell, of which `shape` counts cells. filters_given: whether
+    their number was asked for.
     """
 
     n_filters: int
@@ -130,6 +133,8 @@ class SymmetricDesign:
     shape: tuple[int, ...]
     point_group: bool = False
     data: Dataset | None = field(default=None, compare=False, repr=False)
+    n_cell: int = 1
+    filters_given: bool = field(default=True, compare=False, repr=False)
 
     recipes = SYMMETRIC_RECIPES
     record_every = 25
@@ -166,7 +171,7 @@ class SymmetricDesign:
         return torch.float32
 
     def machine(self, arrays: Arrays, provenance: dict[str, Any] | None) -> SymmetricRBM:
-        return SymmetricRBM(shape=self.shape, provenance=provenance, **arrays)
+        return SymmetricRBM(shape=self.shape, provenance=provenance, n_cell=self.n_cell, **arrays)
 
     def identity(self) -> dict[str, Any]:
         return {
@@ -179,7 +184,13 @@ class SymmetricDesign:
 
     @property
     def window(self) -> tuple[int, ...]:
-        return (self.kernel,) * len(self.shape)
+        """Sides of the filters; sites of a cell are one side more."""
+        sides = (self.kernel,) * len(self.shape)
+        return sides if self.n_cell == 1 else (*sides, self.n_cell)
+
+    @property
+    def grid(self) -> Grid:
+        return Grid(self.shape, self.n_cell, (False,) * len(self.shape))
 
 
 def choose_design(
@@ -201,24 +212,27 @@ def choose_design(
         return DenseDesign(_count("n_hidden", 400 if n_hidden is None else n_hidden), data.n_sites, shape)
     if n_hidden is not None:
         raise InputError("n_hidden", n_hidden, "left out for a symmetric machine")
-    if filters is None:
-        filters = 2 if point_group else 4  # one alone, eight times over, may end astray
-    return _symmetric(data, filters, 3 if kernel is None else kernel, point_group)
+    return _symmetric(data, filters, kernel, point_group)
 
 
-def _symmetric(data: Dataset, filters: int, kernel: int, point_group: bool) -> SymmetricDesign:
-    if data.lattice is None:
+def _symmetric(data: Dataset, filters: int | None, kernel: int | None, point_group: bool) -> SymmetricDesign:
+    grid = grid_of(data)
+    if grid is None:
         remedy = "import the configurations with their shape"
         raise InputError("data", "no lattice shape", "on a periodic lattice", remedy)
-    shape = data.lattice.shape
+    shape = grid.shape
     if data.hamiltonian is not None and not data.hamiltonian.uniform:
         remedy = "train a dense machine, or infer its couplings with observables.infer_couplings"
         raise InputError(
             "data", repr(data.hamiltonian), "of one coupling per displacement everywhere", remedy
         )
-    design = SymmetricDesign(
-        _count("filters", filters), _count("kernel", kernel), shape, bool(point_group), data
-    )
+    if kernel is None:
+        kernel = 3 if grid.n_cell == 1 else 2
+    given = filters is not None
+    if filters is None:
+        filters = 2 if point_group else 4  # one alone, eight times over, may end astray
+    n_filters, side = _count("filters", filters), _count("kernel", kernel)
+    design = SymmetricDesign(n_filters, side, shape, bool(point_group), data, grid.n_cell, given)
     if design.kernel > min(shape):
         raise InputError("kernel", kernel, f"at most the shortest side of the lattice, {min(shape)}")
     return design

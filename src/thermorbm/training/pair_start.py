@@ -15,13 +15,13 @@ from numpy.random import SeedSequence, default_rng
 from numpy.typing import NDArray
 
 from thermorbm.dataset import Dataset
-from thermorbm.inverse_ising import InferredCouplings, infer_couplings
+from thermorbm.inverse_ising import InferredCouplings, infer_couplings, is_magnetized
 from thermorbm.stats import Estimate
 from thermorbm.training.start import Arrays, small_filters
 
 # Spins that the couplings of the start are inferred from, at most; the likelihood sees all.
 _MOST_SPINS = 1 << 21
-# In standard errors: weaker couplings are left to the likelihood, smaller mean magnetisations are chance.
+# In standard errors: weaker couplings are left to the likelihood.
 _SIGNIFICANT = 4.0
 _LARGEST = 2.0  # couplings of cold data are not known, and larger ones would only freeze the chains
 # Cells: a start is given to a few couplings, and those of a large window are many and slow to infer.
@@ -43,12 +43,6 @@ def pair_start(data: Dataset, n_filters: int, window: tuple[int, ...], seed: See
         filter_ += _two_taps(window, offset, coupling.value)
     bias = found.field.value if is_magnetized(data) else 0.0
     return {**arrays, "filters": filters.astype(np.float32), "visible_bias": np.array(bias, np.float32)}
-
-
-def is_magnetized(data: Dataset) -> bool:
-    """Whether one sign of the magnetisation is the rule: a field, or one of two phases, chose it."""
-    sums = np.concatenate([block.sum(axis=1, dtype=np.int64) for block in data.blocks()])
-    return bool(abs(sums.mean()) > _SIGNIFICANT * sums.std() / math.sqrt(len(sums)))
 
 
 def _inferred(data: Dataset, window: tuple[int, ...], seed: SeedSequence) -> InferredCouplings | None:

@@ -8,6 +8,7 @@ can be continued by any number of ranks, if all of them see the file.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import torch
@@ -19,16 +20,19 @@ from thermorbm.errors import InputError
 from thermorbm.model.random_units import PER_STEP, skip_units
 from thermorbm.training.chains import PersistentChains
 from thermorbm.training.design import DenseDesign, Design
+from thermorbm.training.few_couplings import CouplingDesign, CouplingTrainer
 from thermorbm.training.layers import Parameters
 from thermorbm.training.recipe import Recipe
-from thermorbm.training.trainer import Arrays, Trainer
+from thermorbm.training.trainer import Arrays, Trainer, Training
 from thermorbm.training.units import KernelUnits, UnitSource, unit_source
 
 Rows = TypeVar("Rows", torch.Tensor, NDArray[Any])
 
 
-def choose_trainer(design: Design, recipe: Recipe) -> type[Trainer]:
+def choose_trainer(design: Design, recipe: Recipe) -> Callable[..., Training]:
     """The class for this process alone, or for one rank where torch.distributed has several."""
+    if isinstance(design, CouplingDesign):
+        return CouplingTrainer
     if not (dist.is_available() and dist.is_initialized()) or dist.get_world_size() == 1:
         return Trainer
     if recipe.batch_size % dist.get_world_size():

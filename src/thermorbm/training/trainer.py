@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from thermorbm.training.dense import DenseLayers
 from thermorbm.training.design import Design
 from thermorbm.training.layers import Parameters
 from thermorbm.training.modes import StiffModes
+from thermorbm.training.monitor import History, Verdict, judge, judge_natural
 from thermorbm.training.natural import NaturalGradient
 from thermorbm.training.order import find_order
 from thermorbm.training.recipe import Recipe
@@ -28,6 +29,44 @@ Arrays = dict[str, NDArray[Any]]
 
 # The part of the training during which chains start anew; then they settle.
 FRESH_UNTIL = 0.9
+
+
+class Training(Protocol):
+    """A run that the loop can drive, whatever the machine is and however an update is made."""
+
+    design: Design
+    recipe: Recipe
+    update: int
+    distance: float
+    n_updates: int
+
+    @property
+    def updates_per_epoch(self) -> int: ...
+
+    @property
+    def rate(self) -> float:
+        """Learning rate of the next update."""
+
+    @property
+    def is_finite(self) -> bool: ...
+
+    def step(self) -> None:
+        """One update."""
+
+    def judge(self, history: History) -> Verdict:
+        """Whether it has converged."""
+
+    def machine(self, provenance: dict[str, Any] | None = None) -> Machine: ...
+
+    def findings(self) -> dict[str, Any]:
+        """What else the provenance of the machine should hold."""
+
+    def place(self) -> dict[str, str]:
+        """Device and precision."""
+
+    def state(self) -> Arrays: ...
+
+    def restore(self, arrays: Arrays) -> None: ...
 
 
 class Trainer:
@@ -99,6 +138,23 @@ class Trainer:
         """Learning rate of the next update."""
         scale = self.modes.rate_scale if self.modes else 1.0
         return scale * self.recipe.rate(self.update, self.n_updates, self.design.n_hidden)
+
+    @property
+    def updates_per_epoch(self) -> int:
+        return self.batches.per_epoch
+
+    def judge(self, history: History) -> Verdict:
+        """By the law that suits the gradient."""
+        return (judge_natural if self.natural else judge)(history, self.batches.n_sites)
+
+    def findings(self) -> dict[str, Any]:
+        """Nothing beyond the machine itself."""
+        return {}
+
+    def place(self) -> dict[str, str]:
+        """Device and precision."""
+        precision = str(self.layers.dtype).removeprefix("torch.")
+        return {"device": self.layers.device.type, "precision": precision}
 
     @property
     def is_finite(self) -> bool:

@@ -11,6 +11,8 @@ from thermorbm.report.sections import (
     generation,
     hidden,
     methods,
+    models,
+    scaling,
     summary,
     supplement,
     symmetric,
@@ -21,7 +23,9 @@ SUMMARY = summary.SECTION
 # In the order of the page, what was learned first; the claims of the paper stand before these.
 SECTIONS: tuple[Section, ...] = (
     critical.SECTION,
+    scaling.SECTION,
     entropy.SECTION,
+    models.SECTION,
     symmetric.SECTION,
     weights.SECTION,
     hidden.SECTION,

@@ -17,6 +17,15 @@ from thermorbm.report.style import BLACK, BLUE, GREY, SINGLE, VERMILION, new_fig
 from thermorbm.study.results import Machine
 
 N_HIDDEN_DRAWN, N_VISIBLE_DRAWN = 6, 9
+OTHER_HAMILTONIANS = Markup(
+    "<b>Other Hamiltonians.</b> Where the study names one, energies, <i>S̃</i>, certificates and exact values "
+    "are its own. Where its terms compete, chains at a temperature change places with hotter ones (parallel "
+    "tempering). A random sign, or that of a sublattice, is used where <i>H</i> has that symmetry. In the "
+    "place of |<i>m</i>| stands the overlap with the ground state where one satisfies every term (the "
+    "sublattice magnetisation of antiferromagnets), and else the component along the leading principal "
+    "component of the data, found on the other half of them. A peak of the heat capacity need not be a "
+    "transition there."
+)
 
 
 def draw_machine(run: Run) -> Chart:
@@ -107,9 +116,13 @@ CORRECTED = Markup(
 
 def write_methods(run: Run) -> list[Markup]:
     """Methods, as far as they are the same in every study of the Ising model, or in all others."""
+    kinds = [family.results for family in run.families]
+    about_data = [SAMPLING] if run.speaks_of_paper else []
+    about_data += [OTHER_HAMILTONIANS] if any(kind.model is not None for kind in kinds) else []
+    about_data += [RECEIVED] if any(not kind.has_energy for kind in kinds) else []
     if run.speaks_of_paper:
-        return [SAMPLING, ABOUT_MACHINES, ENTROPIES, TRANSITION + TARGETS, CORRECTED]
-    return [RECEIVED, ABOUT_MACHINES, TRANSITION]
+        return [*about_data, ABOUT_MACHINES, ENTROPIES, TRANSITION + TARGETS, CORRECTED]
+    return [*about_data, ABOUT_MACHINES, TRANSITION]
 
 
 def recipe_tables(run: Run) -> list[PageTable]:

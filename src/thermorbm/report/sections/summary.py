@@ -60,6 +60,13 @@ def write_warnings(run: Run) -> list[Markup]:
     if run.results.not_certified:
         places = ", ".join(run.results.not_certified)
         words.append(text("The certificate of these configurations did not pass: {}.", places))
+    constant = [
+        f"{family.name} at {row.value:g}" for family in run.results.families for row in family.data
+        if row.is_constant
+    ]  # fmt: skip
+    if constant:
+        sentence = "All configurations of a dataset are one and the same, so that nothing can be learned: {}."
+        words.append(text(sentence, ", ".join(constant)))
     machines = [machine for family in run.results.families for machine in family.machines]
     n_open = sum(machine.verdict.status != "converged" for machine in machines)
     if n_open:
@@ -85,12 +92,21 @@ def _done(family: FamilyView) -> list[Cell]:
     counts = ", ".join(f"{train} + {held_out} held out" for train, held_out in sizes)
     return [
         family.name,
-        "none" if family.shape is None else "×".join(map(str, family.shape)) + ", periodic",
-        family.results.hamiltonian,
+        _lattice(family),
+        family.results.hamiltonian if family.results.model is None else family.results.model.words,
         f"{len(values)} values, {min(values):g} to {max(values):g}" if values else "–",
         f"{counts} each" if counts else "–",
         _machine_counts(family),
     ]
+
+
+def _lattice(family: FamilyView) -> str:
+    model = family.results.model
+    if model is not None and model.n_cell > 1:
+        return f"{family.results.n_sites} sites, {model.n_cell} per cell"
+    if family.shape is None:
+        return "none"
+    return "×".join(map(str, family.shape)) + ("" if model else ", periodic")
 
 
 def _machine_counts(family: FamilyView) -> Markup:

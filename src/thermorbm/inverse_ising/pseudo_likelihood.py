@@ -34,7 +34,7 @@ Label = tuple[Any, ...]
 FIELD: Label = ("field",)
 MOST_PARAMETERS = 2048
 # A Gaussian prior so wide that it matters only where data say nothing: configurations that are all alike.
-_PRECISION = 1e-3
+PRECISION = 1e-3
 _MOST_STEPS = 60
 _SMALLEST_GAIN = 1e-6  # nats: a thousandth of an error away from the maximum
 
@@ -74,12 +74,18 @@ class InferredCouplings:
         return {label: estimate for label, estimate in self.estimates.items() if label != FIELD}
 
 
-def infer_couplings(data: Dataset, reach: int = 1, model: Hamiltonian | None = None) -> InferredCouplings:
+def infer_couplings(
+    data: Dataset,
+    reach: int = 1,
+    model: Hamiltonian | None = None,
+    start: NDArray[np.float64] | None = None,
+) -> InferredCouplings:
     """Field and couplings of the data's Hamiltonian over k_B T, at the maximum of the pseudo-likelihood.
 
     On a periodic lattice there is one coupling for every displacement of up to `reach` cells along each axis,
     whatever its direction. Without a lattice, every pair of sites has its own. model: take its products of
-    spins instead, one coupling for each that its cells repeat, or for each term where they differ.
+    spins instead, one coupling for each that its cells repeat, or for each term where they differ. start:
+    values, the field first, near which the maximum is known to lie.
     """
     groups = _groups_of_model(model) if model is not None else _groups_of_data(data, reach)
     if len(groups) >= MOST_PARAMETERS:
@@ -89,7 +95,8 @@ def infer_couplings(data: Dataset, reach: int = 1, model: Hamiltonian | None = N
     if model is not None and model.n_sites != data.n_sites:
         raise InputError("model", f"{model.n_sites} sites", f"of the data's {data.n_sites} sites")
     table = _table([terms for _, terms in groups], data.n_sites)
-    values, curvature, scores = _maximize(data, table, 1 + len(groups))
+    theta = np.zeros(1 + len(groups)) if start is None else np.asarray(start, np.float64)
+    values, curvature, scores = _maximize(data, table, theta)
     inverse = np.linalg.inv(curvature)
     covariance = inverse @ scores @ inverse
     return InferredCouplings((FIELD, *(label for label, _ in groups)), values, covariance)
@@ -98,7 +105,7 @@ def infer_couplings(data: Dataset, reach: int = 1, model: Hamiltonian | None = N
 def _groups_of_model(model: Hamiltonian) -> list[tuple[Label, list[Terms]]]:
     if model.products is not None and model.grid is not None and not any(model.grid.open):
         grid = model.grid
-        return [(_label(item, grid), grid.expand([item])) for item in model.products]
+        return [(label_of(item, grid), grid.expand([item])) for item in model.products]
     rows = [(terms, k) for terms in model.terms for k in range(len(terms))]
     return [
         (tuple(terms.sites[k].tolist()), [Terms(terms.sites[k : k + 1].copy(), np.ones(1))])
@@ -115,7 +122,7 @@ def _groups_of_data(data: Dataset, reach: int) -> list[tuple[Label, list[Terms]]
     if grid is not None:
         if min(grid.shape) <= 2 * reach:
             raise InputError("reach", reach, f"below half of the shortest side, {min(grid.shape)}")
-        return [(_label(item, grid), grid.expand([item])) for item in _bonds_within(grid, reach)]
+        return [(label_of(item, grid), grid.expand([item])) for item in _bonds_within(grid, reach)]
     if data.n_sites * (data.n_sites - 1) // 2 >= MOST_PARAMETERS:
         raise InputError(
             "data", f"{data.n_sites} sites without a lattice", "on a lattice", "give it, or a model"
@@ -141,7 +148,7 @@ def _bonds_within(grid: Grid, reach: int) -> list[Product]:
     return sorted(found, key=lambda item: sum(step * step for step in item.points[1][1]))
 
 
-def _label(item: Product, grid: Grid) -> Label:
+def label_of(item: Product, grid: Grid) -> Label:
     """The displacement of a bond; other products by all their points."""
     if len(item.points) == 2:
         (first, _), (second, offset) = item.points
@@ -188,10 +195,9 @@ def _table(groups: Sequence[Sequence[Terms]], n_sites: int) -> _Table:
 
 
 def _maximize(
-    data: Dataset, table: _Table, n_parameters: int
+    data: Dataset, table: _Table, theta: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Parameters at the maximum, the curvature there, and the summed squares of configurations' gradients."""
-    theta = np.zeros(n_parameters)
     cost, gradient, curvature, scores = _derivatives(data, table, theta)
     for _ in range(_MOST_STEPS):
         step = np.linalg.solve(curvature, gradient)
@@ -213,8 +219,8 @@ def _derivatives(
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Cost in nats, minus its gradient, its curvature, and the sum of squares of gradients."""
     n = len(theta)
-    gradient, curvature, scores = -_PRECISION * theta, _PRECISION * np.eye(n), np.zeros((n, n))
-    cost = _PRECISION / 2 * float(theta @ theta)
+    gradient, curvature, scores = -PRECISION * theta, PRECISION * np.eye(n), np.zeros((n, n))
+    cost = PRECISION / 2 * float(theta @ theta)
     slots = int(np.diff(table.first_slot).max())
     for block in data.blocks():
         own = np.zeros((len(block), n))

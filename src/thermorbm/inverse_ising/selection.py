@@ -1,0 +1,176 @@
+"""Which products of spins data ask for, out of all that fit into a window.
+
+One product after the other enters a Hamiltonian at the maximum of its pseudo-likelihood: of those whose
+slope there is significant the one that promises the largest gain. Pairs come first, products of three and
+four spins after them, because in ordered data they do much the same as pairs and a field. In the end products
+that the others have made superfluous leave.
+
+A slope is judged by its scatter over configurations, with the couplings that are there already fitted anew:
+with the curvature A of the pseudo-likelihood, the gradient g_c of a product and g_a of those that are there,
+it is the sum over configurations of g_c - A_ca A_aa^-1 g_a (the score test). This holds also for couplings so
+strong that data give them no upper limit, where value over error would call nothing significant.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thermorbm.dataset import Dataset
+from thermorbm.hamiltonians import Hamiltonian
+from thermorbm.hamiltonians.cells import Grid, Offset, Product
+from thermorbm.inverse_ising.pseudo_likelihood import infer_couplings
+from thermorbm.inverse_ising.sums import in_cells, products_around
+
+# In standard errors: of some 150 products of a 3x3 window one in ten thousand datasets has a larger slope by
+# chance. A mean magnetisation below 4 errors is chance.
+SIGNIFICANT, MAGNETIZED = 5.0, 4.0
+# Spins that are looked at, at most: a coupling of 0.01 shows in as many.
+MOST_SPINS = 1 << 19
+MOST_PRODUCTS = 24
+# Sites of a window, at most, for products of three and four spins to be looked for.
+_MOST_SITES = 10
+
+
+def grid_of(data: Dataset) -> Grid | None:
+    """The periodic grid that the configurations lie on, None where there is none."""
+    if data.hamiltonian is not None:
+        return data.hamiltonian.grid
+    return None if data.lattice is None else Grid(data.lattice.shape, 1, (False,) * data.lattice.dimension)
+
+
+def is_magnetized(data: Dataset) -> bool:
+    """Whether one sign of the magnetisation is the rule: a field, or one of two phases, chose it."""
+    sums = np.concatenate([block.sum(axis=1, dtype=np.int64) for block in data.blocks()])
+    return bool(abs(sums.mean()) > MAGNETIZED * sums.std() / math.sqrt(len(sums)))
+
+
+def asked_products(data: Dataset, grid: Grid, window: Offset) -> tuple[Product, ...]:
+    """Products of two to four spins, each as coupling 1, that a Hamiltonian of the data needs. window: cells.
+
+    Fewer than MOST_PRODUCTS: where as many are asked for, the data have no Hamiltonian of few products.
+    """
+    rows = max(64, MOST_SPINS // data.n_sites)
+    if len(data) > rows:
+        data = data.select(np.linspace(0, len(data) - 1, rows).astype(np.int64))
+    chosen: list[Product] = []
+    for candidates in _candidates(grid, window):
+        chosen = _extended(data, grid, chosen, candidates)
+    return tuple(_without_superfluous(data, grid, chosen))
+
+
+def _candidates(grid: Grid, window: Offset) -> Iterator[list[Product]]:
+    """Pairs, and where the window is small products of three and four spins."""
+    yield _products(grid, window, 2)
+    if grid.n_cell * math.prod(window) <= _MOST_SITES:
+        yield _products(grid, window, 3) + _products(grid, window, 4)
+
+
+def _products(grid: Grid, window: Offset, order: int) -> list[Product]:
+    """All products of so many sites of a window, those that differ by a shift once; the nearest first."""
+    reach = tuple(min(width, (side + 1) // 2) for width, side in zip(window, grid.shape, strict=True))
+    sites = [(site, cell) for cell in np.ndindex(*reach) for site in range(grid.n_cell)]
+    found = {_shifted(points) for points in combinations(sites, order)}
+    return [Product(points, 1.0) for points in sorted(found, key=_extent)]
+
+
+def _shifted(points: Sequence[tuple[int, Offset]]) -> tuple[tuple[int, Offset], ...]:
+    """The same with the first cell, in C order, at 0, as bonds of Hamiltonians have it."""
+    first = min(cell for _, cell in points)
+    moved = [(site, tuple(x - o for x, o in zip(cell, first, strict=True))) for site, cell in points]
+    return tuple(sorted(moved, key=lambda point: (point[1], point[0])))
+
+
+def _extent(points: tuple[tuple[int, Offset], ...]) -> tuple[int, tuple[tuple[int, Offset], ...]]:
+    return sum(step * step for _, cell in points for step in cell), points
+
+
+def _extended(data: Dataset, grid: Grid, chosen: list[Product], candidates: list[Product]) -> list[Product]:
+    """With the candidates that are asked for, the one of the largest gain first."""
+    fit = _Fit.of(data, grid, chosen)
+    while candidates and len(chosen) < MOST_PRODUCTS:
+        slopes = [fit.slope(candidate) for candidate in candidates]
+        gains = [gain if abs(z) > SIGNIFICANT else 0.0 for z, gain in slopes]
+        best = int(np.argmax(gains))
+        if not gains[best]:
+            break
+        chosen = [*chosen, candidates[best]]
+        fit = _Fit.of(data, grid, chosen, np.append(fit.values, 0.0))
+        candidates = [item for item in candidates if item not in chosen]
+    return chosen
+
+
+def _without_superfluous(data: Dataset, grid: Grid, chosen: list[Product]) -> list[Product]:
+    """Without what the others have made superfluous, the least significant first."""
+    if len(chosen) < 2:
+        return chosen
+    found = infer_couplings(data, model=Hamiltonian.of_cells("asked", grid, chosen))
+    sizes = np.abs(found.values[1:]) / found.errors[1:]
+    for number in np.argsort(sizes):
+        if sizes[number] > SIGNIFICANT:
+            break
+        others = [item for item in chosen if item is not chosen[number]]
+        if abs(_Fit.of(data, grid, others).slope(chosen[number])[0]) < SIGNIFICANT:
+            return _without_superfluous(data, grid, others)
+    return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """A Hamiltonian at the maximum of its pseudo-likelihood, to be tested against one product more.
+
+    wrong: (n, n_sites), the probability that a spin points the other way. own: (n, n_sites) for the field and
+    each product, the spin times what multiplies its coupling. values: of the couplings, field first, (k,).
+    gradients: (n, k). curvature: (k, k).
+    """
+
+    values: NDArray[np.float64]
+    cells: NDArray[np.int8]
+    wrong: NDArray[np.float32]
+    own: list[NDArray[np.int8]]
+    gradients: NDArray[np.float64]
+    curvature: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, data: Dataset, grid: Grid, products: Sequence[Product], start: NDArray[np.float64] | None = None
+    ) -> _Fit:
+        model = Hamiltonian.of_cells("asked", grid, products)
+        values = infer_couplings(data, model=model, start=start).values
+        v = data.spins()
+        cells = in_cells(v, grid)
+        own = [v, *(products_around(cells, product) for product in products)]
+        x = sum(np.float32(value) * part for value, part in zip(values, own, strict=True))
+        wrong = 1 / (1 + np.exp(np.clip(2 * x, -80, 80, dtype=np.float32)))
+        gradients = np.stack([_rows(wrong, part) for part in own], axis=1)
+        weights = [4 * wrong * (1 - wrong) * part for part in own]
+        curvature = np.array([[_total(weight, part) for part in own] for weight in weights])
+        return cls(values, cells, wrong, own, gradients, curvature)
+
+    def slope(self, product: Product) -> tuple[float, float]:
+        """In standard errors, and by how much the pseudo-likelihood would rise, nats."""
+        part = products_around(self.cells, product)
+        weight = 4 * self.wrong * (1 - self.wrong) * part
+        mixed = np.array([_total(weight, other) for other in self.own])
+        share = np.linalg.lstsq(self.curvature, mixed, rcond=1e-10)[0]
+        gradient = _rows(self.wrong, part) - self.gradients @ share
+        scatter = math.sqrt(float(gradient @ gradient))
+        curvature = _total(weight, part) - float(mixed @ share)
+        if scatter == 0 or curvature <= 0:
+            return 0.0, 0.0
+        total = float(gradient.sum())
+        return total / scatter, total**2 / (2 * curvature)
+
+
+def _rows(wrong: NDArray[np.float32], part: NDArray[np.int8]) -> NDArray[np.float64]:
+    """The gradient of each configuration by one coupling, (n,)."""
+    return np.asarray(2 * np.einsum("ij,ij->i", wrong, part.astype(np.float32)), np.float64)
+
+
+def _total(weight: NDArray[np.float32], part: NDArray[np.int8]) -> float:
+    return float(np.einsum("ij,ij->i", weight, part.astype(np.float32)).sum(dtype=np.float64))
