@@ -276,7 +276,7 @@ SECTION = Section(
     "data",
     "The configurations",
     figures=(
-        FamilyFigure("app-a", "App. A", "Thermodynamics", draw_thermodynamics, of_data=True),
+        FamilyFigure("app-a", "App. A", "Averages of the configurations", draw_thermodynamics, of_data=True),
         FamilyFigure(
             "certificates", "Data", "Configurations against exact results", draw_certificates, of_data=True
         ),

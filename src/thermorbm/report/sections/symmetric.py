@@ -135,7 +135,10 @@ def coupling_words(family: FamilyView) -> list[Markup]:
     unit = x if _is_temperature(family) else 1.0
     nearest = cell(learned.nearest_coupling, 1 / unit)
     others = [abs(pair.coupling) * unit for pair in learned.pairs if sum(pair.r) > 1]
-    words = "Symmetric machines learned the coupling of neighbours {} = {} at {}{}; no other pair has more than {}."
+    words = (
+        "Symmetric machines learned the coupling of neighbours {} = {} at {}{}; no other pair has more "
+        "than {}."
+    )
     ising = " (1 in the Ising model)" if family.results.is_ising else ""
     largest = short(max(others, default=0.0), 2)
     return [text(words, _coupling_label(family), nearest, family.at(x), ising, largest)]
