@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from markupsafe import Markup
 
-from thermorbm.report.chart import Chart, Column, control_panel, curves_chart, per_size
+from thermorbm.report.chart import Chart, Column, control_panel, curves_chart, first_look, per_size
 from thermorbm.report.images import filter_rows
 from thermorbm.report.labels import (
     ENTROPY,
@@ -31,7 +31,7 @@ from thermorbm.study.results import Interactions, Machine
 
 ROLE = "symmetric"
 MOST_ROWS, MOST_FILTERS = 8, 8
-COUPLING, REDUCED = Label(r"$J(r)\,T$"), Label(r"$J(r)/k_\mathrm{B}T$")
+COUPLING, REDUCED = Label(r"$J(r)\,T$"), Label("$J(r)$")
 MOST_VECTORS = 6
 
 
@@ -104,7 +104,7 @@ def _is_temperature(family: FamilyView) -> bool:
 
 
 def _coupling_label(family: FamilyView) -> Label:
-    """In units of the temperature where the control parameter is one."""
+    """In units of the temperature where that is the control parameter; else as it is in -ln of p(v)."""
     return COUPLING if _is_temperature(family) else REDUCED
 
 
@@ -196,7 +196,7 @@ def _entropy_panel(family: FamilyView, symmetric: Column) -> Panel:
 def _heat_panel(family: FamilyView, symmetric: Column) -> Panel:
     name = "heat_capacity_per_spin"
     curves = exact_series(family, name) or infinite_series(family, name) + data_series(family, name)
-    for index, item in enumerate(symmetric.items):
+    for index, item in enumerate(symmetric.items, first_look(ROLE)):
         slopes = smooth_series(family, item, "nll_per_spin", "indicator", index)
         curves += [_named("symmetric, from NLL", slope) for slope in slopes]
     own = per_size(symmetric, "own_heat_capacity_per_spin", dash=None)
@@ -222,7 +222,8 @@ def coupling_table(family: FamilyView) -> PageTable:
     times = " T" if family.run.results.study.control.is_temperature else ""
     names = [f"J{times} of {_bond(family, r).removeprefix('r = ')}" for r in vectors]
     rows = [_row_of_vectors(family, machine, vectors) for machine in machines]
-    note = text("Couplings and field in units of the temperature. {}{}", _truth(family), _true_field(family))
+    unit = "in units of the temperature" if times else "as they stand in −ln of the probability"
+    note = text("Couplings and field {}. {}{}", unit, _truth(family), _true_field(family))
     return PageTable([*start, *names, f"h{times}", *end], rows, caption, note)
 
 
