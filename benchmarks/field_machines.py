@@ -78,7 +78,9 @@ def main(n_seeds: int = 6) -> None:
             flush=True,
         )
     every = np.concatenate(deviations)
-    print(f"\nWithin one error {np.mean(every < 1):.0%}, within three {np.mean(every < 3):.0%} of {len(every)}.")
+    print(
+        f"\nWithin one error {np.mean(every < 1):.0%}, within three {np.mean(every < 3):.0%} of {len(every)}."
+    )
 
 
 if __name__ == "__main__":

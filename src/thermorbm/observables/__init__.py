@@ -36,6 +36,7 @@ from thermorbm.observables.interactions import (
 )
 from thermorbm.observables.likelihood import cross_entropy, pseudo_entropies, pseudo_likelihood
 from thermorbm.observables.mere_order import mere_order
+from thermorbm.observables.order_pattern import order_pattern
 from thermorbm.observables.quality import Comparison, Quality, quality
 from thermorbm.observables.visible_energy import VisibleEnergies, visible_energies
 from thermorbm.observables.weights import (
@@ -82,6 +83,7 @@ __all__ = [
     "majority_shares",
     "mere_order",
     "negative_log_likelihood",
+    "order_pattern",
     "pair_estimates",
     "permutation_difference",
     "pseudo_entropies",

@@ -18,6 +18,7 @@ from thermorbm.model import Machine
 from thermorbm.model.random_units import Seed, seed_sequence
 from thermorbm.model.units import row_blocks
 from thermorbm.observables.distances import shells, translation_average
+from thermorbm.observables.order_pattern import order_pattern
 from thermorbm.stats import Estimate, mean_estimate, variance_estimate
 
 FALSE_ALARMS = 1e-3  # machines in equilibrium that the verdict calls out of it
@@ -120,8 +121,9 @@ def quality(
     forward = machine.gibbs if move is None else move
     runs = zip((spins, some, some), (n_steps, n_steps, SHORT), seeds, strict=True)
     ends = [forward(start, steps, run_seed) for start, steps, run_seed in runs]
-    model, from_data = (_estimates(_series(machine, v, shown.lattice), shown) for v in ends[:2])
-    known = _estimates(_series(machine, _spins(shown), shown.lattice), shown)
+    pattern = order_pattern(shown)
+    model, from_data = (_estimates(_series(machine, v, shown.lattice, pattern), shown) for v in ends[:2])
+    known = _estimates(_series(machine, _spins(shown), shown.lattice, pattern), shown)
     energies = (mean_estimate(_joint_energy(machine, v) / data.n_sites) for v in (_spins(data), ends[2]))
     trained, short = (Comparison("joint_energy", energy, model["joint_energy"]) for energy in energies)
     return Quality(_compared(known, model), _compared(from_data, model), trained, short, n_chains, n_steps)
@@ -140,11 +142,13 @@ def _spins(data: Dataset) -> NDArray[np.int8]:
     return np.concatenate(list(data.blocks()))
 
 
-def _series(machine: Machine, v: NDArray[np.int8], lattice: Lattice | None) -> Series:
-    """Quantities of each configuration, (n,) each, per spin."""
+def _series(
+    machine: Machine, v: NDArray[np.int8], lattice: Lattice | None, pattern: NDArray[np.int8]
+) -> Series:
+    """Quantities of each configuration, (n,) each, per spin; the magnetisation is along the pattern."""
     found = {
         "joint_energy": _joint_energy(machine, v) / v.shape[1],
-        "abs_magnetization": np.abs(v.mean(axis=1, dtype=np.float64)),
+        "abs_magnetization": np.abs((v * pattern).mean(axis=1, dtype=np.float64)),
     }
     if lattice is None:
         return found

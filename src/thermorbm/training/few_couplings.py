@@ -47,7 +47,8 @@ Floats = NDArray[np.float64]
 # twice as many are no help. Spins of all of them, at most.
 _PER_CONFIGURATION, _LEAST, _MOST_SPINS = 8, 2, 1 << 24
 _NEWTON_STEPS = 2
-# In standard errors: where neighbours are alike by more, along every axis, the data are a ferromagnet's.
+# In standard errors: where neighbours are alike by more, along every axis, the data are a ferromagnet's. A
+# step that is longer than so many errors of its noise is no noise.
 _CLEAR = 4.0
 # A step of the likelihood is a few errors long; a much longer one comes from a model in another phase.
 _LONGEST_STEP = 10.0
@@ -197,12 +198,17 @@ class CouplingTrainer:
         return bool(np.isfinite(self._values).all())
 
     def judge(self, history: History) -> Verdict:
-        """Converged at the maximum of the pseudo-likelihood, or if the last step was below one error."""
+        """Converged at the maximum of the pseudo-likelihood, or when steps are but noise.
+
+        Two steps that both end at the maximum differ by the noise of the model's configurations of both.
+        """
         likelihood = np.asarray(history["pseudo_likelihood"]) / self._data.n_sites
         if not np.isfinite(likelihood[-1]):
             return Verdict("diverged", float("nan"), float("nan"))
         drift = float(likelihood[-1] - likelihood[-2]) if len(likelihood) > 1 else 0.0
-        settled = self.update == 1 or not np.abs(self._step).max() > 1
+        share = len(self._data) / self._n_samples
+        noise = np.sqrt(2 * share / (1 + share))  # of a step, in standard errors
+        settled = self.update == 1 or not np.abs(self._step).max() > _CLEAR * noise
         return Verdict("converged" if settled else "not converged", drift, 0.0)
 
     def machine(self, provenance: dict[str, Any] | None = None) -> Machine:
