@@ -2,9 +2,9 @@
 
     python -m benchmarks.clusters [side]
 
-Swendsen-Wang visits every spin once a sweep; Wolff's work is counted by spins that it flips, which all
-programs but peapods count themselves (there it is clusters times the mean size that ours have). peapods has
-cluster moves only after a Metropolis sweep: that sweep alone is timed too and taken off. Processor time, so
+Swendsen-Wang visits every spin once a sweep; Wolff's work is counted by spins that it flips, which both
+programs count themselves. peapods has cluster moves only after a Metropolis sweep: that sweep alone is timed
+too and taken off; it does not count what its Wolff flips, and is left out there. Processor time, so
 that a busy computer is no excuse; programs take turns, and each keeps its best.
 """
 

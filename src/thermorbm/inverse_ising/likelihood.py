@@ -49,7 +49,8 @@ def likelihood_step(
     wanted, prior = _sums(data, grid, products), PRECISION / len(data)
     fisher = np.cov(model, rowvar=False) + prior * np.eye(len(values))
     step = np.linalg.solve(fisher, wanted.mean(axis=0) - model.mean(axis=0) - prior * values)
-    return values + step, np.linalg.inv(fisher) * (1 / len(data) + 1 / n_samples)
+    covariance = np.asarray(np.linalg.inv(fisher) * (1 / len(data) + 1 / n_samples), np.float64)
+    return values + step, covariance
 
 
 def _sums(data: Dataset, grid: Grid, products: Sequence[Product]) -> Floats:

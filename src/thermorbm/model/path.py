@@ -124,12 +124,12 @@ def preferred_pattern(machine: Layers) -> NDArray[Any]:
 
     def product(v: NDArray[Any]) -> NDArray[Any]:
         h = machine.hidden_inputs(v.reshape(1, n).astype(dtype)) - c
-        return np.asarray(machine.visible_inputs(h) - b, np.float64)[0]
+        return np.asarray((machine.visible_inputs(h) - b)[0], np.float64)
 
     start = np.random.default_rng(0).normal(size=n)  # any: it is the same pattern for every seed
     vector = eigsh(LinearOperator((n, n), product, dtype=np.float64), k=1, v0=start, tol=1e-4)[1][:, 0]
     signs = np.where(vector < 0, -1, 1)
-    return (signs * signs[0]).astype(dtype)
+    return np.asarray(signs * signs[0], dtype)
 
 
 def _mean_field(machine: Layers, b: NDArray[Any]) -> NDArray[Any]:
