@@ -183,22 +183,34 @@ def quality(machine: Machine, train: Dataset, seed: int) -> Quality:
 def interactions(machine: SymmetricRBM, held_out: Dataset, seed: int) -> Interactions:
     """Couplings over k_B T with the temperature they stand for; averages of the machine's own chains.
 
-    The error of a single machine's couplings is not known; several seeds show it.
+    A machine of few couplings knows its errors. Those of other machines' couplings are not known; several
+    seeds show them.
     """
     own = _own_chains(machine, held_out, seed)
     try:
         learned = ob.interactions(machine)
-    except InputError as error:  # a window too large to expand
+        nearest = Estimate(learned.nearest, _nearest_error(machine))
+    except InputError as error:  # a window too large to expand, or cells of several sites
         return Interactions(Estimate(math.nan, math.nan), (), (), own, problem=str(error))
     fours = sorted(learned.of_order(4).items(), key=lambda item: -abs(item[1]))[:LARGEST_FOURS]
     return Interactions(
-        nearest_coupling=Estimate(learned.nearest, math.nan),
+        nearest_coupling=nearest,
         pairs=tuple(Pair(tuple(r), value) for r, value in learned.pairs.items()),
         fours=tuple(Four(tuple(tuple(x) for x in places), value) for places, value in fours),
         own=own,
         temperature=1 / learned.nearest if learned.nearest > 0 else None,
         field=sum(learned.of_order(1).values()),
     )
+
+
+def _nearest_error(machine: SymmetricRBM) -> float:
+    """Of the coupling of neighbours, the mean over axes, where training has left errors with the machine."""
+    if "couplings" not in machine.provenance:
+        return math.nan
+    found = ob.coupling_estimates(machine)
+    axes = [tuple(row) for row in np.eye(len(machine.shape), dtype=np.int64).tolist()]
+    weights = np.array([float(label in axes) for label in found.labels]) / len(axes)
+    return math.sqrt(float(weights @ found.covariance @ weights))
 
 
 def _own_chains(machine: SymmetricRBM, held_out: Dataset, seed: int) -> OwnChains:

@@ -47,6 +47,7 @@ Floats = NDArray[np.float64]
 # twice as many are no help. Spins of all of them, at most.
 _PER_CONFIGURATION, _LEAST, _MOST_SPINS = 8, 2, 1 << 24
 _NEWTON_STEPS = 2
+_MOST_SITES = 64  # of a window: the pairs of a larger one are too many to look through
 # In standard errors: where neighbours are alike by more, along every axis, the data are a ferromagnet's. A
 # step that is longer than so many errors of its noise is no noise.
 _CLEAR = 4.0
@@ -93,6 +94,10 @@ def with_few_couplings(design: Design, recipe: Recipe) -> Design:
         return design
     if design.n_cell > 1 and (design.point_group or not recipe.natural):
         raise InputError("recipe", recipe.name, "fast, without point_group, for cells of several sites")
+    if design.n_cell * design.kernel ** len(design.shape) > _MOST_SITES:
+        if design.n_cell > 1:
+            raise InputError("kernel", design.kernel, f"small enough for a window of {_MOST_SITES} sites")
+        return design
     if design.point_group or not recipe.natural:
         return design
     in_field = is_magnetized(design.data) and not recipe.zero_bias
