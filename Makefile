@@ -37,6 +37,7 @@ bench: install
 	$(BIN)/python -m benchmarks.sampling
 	$(BIN)/python -m benchmarks.datasets
 	$(BIN)/python -m benchmarks.first_use
+	$(BIN)/python -m benchmarks.start
 	$(BIN)/python -m benchmarks.training
 	$(BIN)/python -m benchmarks.symmetric
 
@@ -47,7 +48,6 @@ dist: install
 	$(BIN)/python tools/check_dist.py
 
 docs: install
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	$(BIN)/python tools/make_site.py
 
 reproduction: install

@@ -1,6 +1,6 @@
 """How often the intervals of T_c hold: curves with known maxima, on the studies' grids and on others.
 
-    OMP_NUM_THREADS=1 python -m benchmarks.coverage [--trials 300] [--only c_V chi ...]
+    OMP_NUM_THREADS=1 python -m benchmarks.coverage [--trials 300] [--only c_V chi ...] [--workers 1]
 
 Curves are Kaufman's c_V, entropy and energy and the reweighted susceptibility of our own samples, each at
 L = 16, 32 and 64 in turn, and machine-like peaks of random shape, narrow and one-sided. Grids: the studies'
@@ -11,8 +11,12 @@ last part reweights samples themselves.
 """
 
 import argparse
+import os
+import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,16 +49,14 @@ class Curve:
     truth: float
 
 
-def exact_curves() -> dict[str, dict[int, Curve]]:
-    found: dict[str, dict[int, Curve]] = {name: {} for name in FINDERS}
-    for side in SIDES:
-        exact = kaufman(side, DENSE)
-        truth = float(DENSE[np.argmax(exact.heat_capacity)])
-        for name, values in (("c_V", exact.heat_capacity), ("S", exact.entropy), ("energy", exact.energy)):
-            spline = CubicSpline(DENSE, values)
-            found[name][side] = Curve(FINDERS[name], spline, refined(FINDERS[name], spline, truth))
-        found["chi"][side] = susceptibility(side)
-    return found
+@cache
+def exact_curve(name: str, side: int) -> Curve:
+    if name == "chi":
+        return susceptibility(side)
+    exact = kaufman(side, DENSE)
+    values = {"c_V": exact.heat_capacity, "S": exact.entropy, "energy": exact.energy}[name]
+    spline, top = CubicSpline(DENSE, values), float(DENSE[np.argmax(exact.heat_capacity)])
+    return Curve(FINDERS[name], spline, refined(FINDERS[name], spline, top))
 
 
 def susceptibility(side: int) -> Curve:
@@ -122,37 +124,29 @@ def row(label: str, results: list[tuple[CriticalPoint, float]]) -> str:
     return f"| {label} | " + " | ".join(cells) + " |"
 
 
-def smooth_rows(n_trials: int, only: list[str]) -> None:
-    exact = exact_curves() if set(only) & set(FINDERS) else {}
-    for name in only:
-        for grid in GRIDS:
-            for place in ("random", "own"):
-                rng = np.random.default_rng([len(name), len(grid), len(place)])
-                results = []
-                for k in range(n_trials):
-                    side = SIDES[k % len(SIDES)]
-                    curve = exact[name][side] if name in exact else machine_curve(rng, MACHINES[name])
-                    points = GRIDS[grid][side] if place == "own" else moved(grid, side, rng)
-                    results.append(trial(curve, points, rng))
-                print(row(f"{LABELS.get(name, name)} | {grid} | {place}", results), flush=True)
+def smooth_row(name: str, grid: str, place: str, n_trials: int) -> str:
+    rng = np.random.default_rng([len(name), len(grid), len(place)])
+    results = []
+    for k in range(n_trials):
+        side = SIDES[k % len(SIDES)]
+        curve = exact_curve(name, side) if name in FINDERS else machine_curve(rng, MACHINES[name])
+        points = GRIDS[grid][side] if place == "own" else moved(grid, side, rng)
+        results.append(trial(curve, points, rng))
+    return row(f"{LABELS.get(name, name)} | {grid} | {place}", results)
 
 
-def reweighted_rows(n_trials: int) -> None:
+def reweighted_row(side: int, n_trials: int) -> str:
     """Energies from the exact P(E): c_V of 8 x 2000 samples at L = 16, and of fine grids at L = 32 and 64."""
-    for side, temperatures, n in (
-        (16, np.linspace(2.1, 2.6, 8), 2000),
-        (32, GRIDS["fine"][32], 2000),
-        (64, GRIDS["fine"][64], 5000),
-    ):
-        truth = exact_heat_peak(side)
-        exact = [energy_distribution(side, float(t)) for t in temperatures]
-        shares = [each.probabilities / each.probabilities.sum() for each in exact]
-        rng, results = np.random.default_rng(side), []
-        for _ in range(n_trials):
-            energies = [rng.choice(e.energies, n, p=p) for e, p in zip(exact, shares, strict=True)]
-            parts = [Measurements(t, e, np.ones(n)) for t, e in zip(temperatures, energies, strict=True)]
-            results.append((reweighted_peak(Reweighting(parts, side**2), "heat_capacity"), truth))
-        print(row(f"c_V, reweighted, L = {side} | {len(temperatures)} x {n} | own", results), flush=True)
+    temperatures = np.linspace(2.1, 2.6, 8) if side == 16 else GRIDS["fine"][side]
+    n, truth = 5000 if side == 64 else 2000, exact_heat_peak(side)
+    exact = [energy_distribution(side, float(t)) for t in temperatures]
+    shares = [each.probabilities / each.probabilities.sum() for each in exact]
+    rng, results = np.random.default_rng(side), []
+    for _ in range(n_trials):
+        energies = [rng.choice(e.energies, n, p=p) for e, p in zip(exact, shares, strict=True)]
+        parts = [Measurements(t, e, np.ones(n)) for t, e in zip(temperatures, energies, strict=True)]
+        results.append((reweighted_peak(Reweighting(parts, side**2), "heat_capacity"), truth))
+    return row(f"c_V, reweighted, L = {side} | {len(temperatures)} x {n} | own", results)
 
 
 def exact_heat_peak(side: int) -> float:
@@ -164,12 +158,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--trials", type=int, default=300)
     parser.add_argument("--only", nargs="*", default=[*FINDERS, *MACHINES, "reweighted"])
+    parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
     print("| curve | grid | place | 68 % hold | 95 % hold | median error | rms distance | unresolved |")
-    print("|---|---|---|---|---|---|---|---|")
-    smooth_rows(options.trials, [name for name in options.only if name != "reweighted"])
-    if "reweighted" in options.only:
-        reweighted_rows(options.trials)
+    print("|---|---|---|---|---|---|---|---|", flush=True)
+    names = [name for name in options.only if name != "reweighted"]
+    begin = time.perf_counter()
+    with ProcessPoolExecutor(options.workers) as pool:
+        rows = [
+            pool.submit(smooth_row, name, grid, place, options.trials)
+            for name in names
+            for grid in GRIDS
+            for place in ("random", "own")
+        ]
+        if "reweighted" in options.only:
+            rows += [pool.submit(reweighted_row, side, options.trials) for side in SIDES]
+        for each in rows:
+            print(each.result(), flush=True)
+    used = sum(os.times()[:4])
+    print(f"\n{time.perf_counter() - begin:.0f} s with {options.workers} processes, {used:.0f} s of CPU")
 
 
 if __name__ == "__main__":

@@ -306,6 +306,26 @@ def test_help_and_version(capsys):
         assert option in help_text
 
 
+def test_help_lists_the_commands_in_the_order_of_the_work(capsys):
+    assert run(["--help"]) == 0
+    text = capsys.readouterr().out.split("Commands:\n")[1].split("\n\n")[0]
+    names = [line.split()[0] for line in text.splitlines()]
+    assert names[:4] == ["run", "init", "status", "report"]
+    assert names.index("sample") < names.index("train") < names.index("analyse") < names.index("generate")
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"), [("thermorbm cr", ["critical"]), ("thermorbm run d", ["desk"])]
+)
+def test_the_shell_completes_commands_and_studies(words, completed):
+    place = str(len(words.split()) - 1)
+    wanted = {"_THERMORBM_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": place}
+    done = subprocess.run(
+        [sys.executable, "-m", "thermorbm"], capture_output=True, text=True, env={**os.environ, **wanted}
+    )
+    assert done.stdout.split() == completed
+
+
 def test_main_leaves_with_the_exit_code():
     with pytest.raises(SystemExit) as caught:
         main(["info", "absent.h5"])

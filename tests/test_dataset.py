@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 
 import h5py
 import numpy as np
@@ -424,3 +425,18 @@ def test_repr_is_short(data):
     assert repr(Dataset.from_spins(random_spins(2))).startswith(
         "Dataset(2 samples, 15 sites, geometry unknown"
     )
+
+
+def test_rows_that_are_held_out_are_remembered(tmp_path):
+    data = replace(Dataset.from_spins(np.ones((5, 4), np.int8)), n_held_out=2)
+    data.save(tmp_path / "d.h5")
+    assert Dataset.load(tmp_path / "d.h5").n_held_out == 2
+    assert data[:3].n_held_out == 0
+    arrays, metadata = read_hdf5(tmp_path / "d.h5", "dataset")  # as files before had it
+    del metadata["n_held_out"]
+    metadata["provenance"]["held_out"] = 3
+    write_hdf5(tmp_path / "old.h5", "dataset", arrays, metadata)
+    assert Dataset.load(tmp_path / "old.h5").n_held_out == 3
+    for wrong in (6, -1, "2"):
+        with pytest.raises(InputError, match="n_held_out must be"):
+            replace(data, n_held_out=wrong)

@@ -1,12 +1,14 @@
 """Everything in `examples/` runs, on smaller sizes."""
 
 import json
+import re
 import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import thermorbm as tr
 
@@ -15,10 +17,13 @@ EXAMPLES = ROOT / "examples"
 # Of the lecture; the smaller lattice must not make it fail.
 SMALLER = {
     "SIDE, N_SAMPLES, N_HIDDEN = 16, 4000, 32": "SIDE, N_SAMPLES, N_HIDDEN = 8, 1000, 12",
+    "epochs=100": "epochs=8",
     "least_updates=600": "epochs=4",
-    "n_hidden=N_HIDDEN, seed=1).rbm": "n_hidden=N_HIDDEN, seed=1, epochs=4).rbm",
+    'start="glorot", seed=1': 'start="glorot", seed=1, epochs=4',
     "spins(0, 1000)": "spins(0, 300)",
+    "(1, 10, 100, 1000)": "(1, 10)",
 }
+N_PICTURES = 5
 
 
 def test_one_machine_finds_the_transition(capsys):
@@ -31,16 +36,33 @@ def test_one_machine_finds_the_transition(capsys):
     assert "infinite lattice: 2.269" in capsys.readouterr().out
 
 
+def lecture():
+    return json.loads((EXAMPLES / "lecture.ipynb").read_text(encoding="utf-8"))
+
+
 def test_the_lecture_runs_from_top_to_bottom():
-    notebook = json.loads((EXAMPLES / "lecture.ipynb").read_text(encoding="utf-8"))
+    notebook = lecture()
     run = runpy.run_path(str(ROOT / "tools" / "run_notebook.py"))["run"]
     text = json.dumps(notebook)
     assert all(json.dumps(old)[1:-1] in text for old in SMALLER)
     outputs = run(notebook, SMALLER)
-    pictures = [item for found in outputs for item in found if item["output_type"] == "display_data"]
-    assert len(pictures) == 5
-    shown = [output["output_type"] for cell in notebook["cells"] for output in cell.get("outputs", [])]
-    assert shown.count("display_data") == 5  # it was stored with what it shows
+    pictures = [item for cell in outputs for item in cell if item["output_type"] == "display_data"]
+    assert len(pictures) == N_PICTURES
+
+
+def test_the_lecture_was_stored_with_pictures_that_show_what_it_says():
+    """Filters have one sign in the cold and both in the heat; their sums vary most near T_c."""
+    outputs = [output for cell in lecture()["cells"] for output in cell.get("outputs", [])]
+    assert [output["output_type"] for output in outputs].count("display_data") == N_PICTURES
+    text = "".join("".join(output.get("text", [])) for output in outputs)
+    cold, critical, hot = map(int, re.findall(r"(\d+)% of the weights of a filter have one sign", text))
+    assert cold > 85 > 65 > critical >= hot
+    variances = list(map(float, re.findall(r"Var \|filter sum\| = ([\d.]+)", text)))
+    assert variances[1] == max(variances)
+    ours, exact = map(
+        float, re.search(r"T_c by the machine: ([\d.]+).*\n.*peaks at ([\d.]+);", text).groups()
+    )
+    assert ours == pytest.approx(exact, rel=0.03)
 
 
 def test_own_data_from_another_program(tmp_path):

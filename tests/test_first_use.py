@@ -1,6 +1,8 @@
 """What a new user tries first, in a notebook: it works, and it shows itself in one line."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +40,15 @@ def test_import_brings_nothing_heavy():
     code = f"import sys, thermorbm; print([name for name in {heavy} if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert found.stdout == "[]\n"
+
+
+def test_the_start_is_quick():
+    """CPU time beside that of a bare Python, which takes 12 ms: 50 ms and 0.3 s are 4 and 25 times that."""
+    code = "import json; from benchmarks.start import measure; print(json.dumps(measure(4)))"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
+    ratios = {name: times["ratio"] for name, times in json.loads(done.stdout).items()}
+    assert ratios["import thermorbm"] < 4
+    assert ratios["thermorbm --help"] < 25
 
 
 def test_a_tuple_or_a_number_is_a_lattice(data):
@@ -171,11 +182,28 @@ def test_from_import_to_the_entropy_bracket_in_twelve_lines():
     ]
 
 
+@pytest.mark.slow
+def test_the_first_steps_take_less_than_a_minute(tmp_path):
+    """As printed, from the import to the picture, in CPU time of a process of its own."""
+    text = (ROOT / "docs" / "first_steps.md").read_text(encoding="utf-8")
+    example = re.search(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)[1]
+    assert len([line for line in example.splitlines() if line.strip()]) <= 12
+    code = example + "\nimport time; print(time.process_time())"
+    environment = {**os.environ, "MPLBACKEND": "agg"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert float(done.stdout.split()[-1]) < 60
+    assert (tmp_path / "entropy.png").stat().st_size > 5000
+
+
 def test_arrays_can_be_read_with_a_machine(data, result):
     v = data.spins(0, 100)
     found = tr.bracket_entropy(result.rbm, v).bracket
     assert found.upper == tr.bracket_entropy(result.rbm, data[:100]).bracket.upper
     assert (found.lower, found.upper.value > 0) == (None, True)  # an array does not say of which Hamiltonian
+    for read in (tr.analyse, tr.bracket_entropy):
+        with pytest.raises(InputError, match=r"got 'TrainingResult'; a TrainingResult has it as \.rbm"):
+            read(result, v)
     energies = tr.analyse(result.rbm, v).visible_energy
     assert energies.value == pytest.approx(result.rbm.visible_energy(v).mean())
 
@@ -203,8 +231,31 @@ def test_pictures_draw_what_they_are_given(data, result):
     np.testing.assert_array_equal(curve.get_ydata(), result.history["pseudo_likelihood"])
     with pytest.raises(InputError, match="quantity must be one of"):
         tr.plots.plot_history(result, "loss")
+    with pytest.raises(InputError, match=r"the result of tr\.train, or its history"):
+        tr.plots.plot_history(result.rbm)
     with pytest.raises(InputError, match=r"give shape=\(L, L\)"):
         tr.plots.plot_filters(np.ones((2, 7)))
+    with pytest.raises(InputError, match="machine must be a machine, or weights"):
+        tr.plots.plot_filters(5)
+
+
+def test_critical_temperatures_stand_below_one_another():
+    points = [tr.Estimate(2.3, 0.1), tr.Estimate(2.5, 0.2)]
+    axes = tr.plots.plot_critical(["c", "chi"], points, [2.36, None])
+    target, found = sorted(axes.lines, key=lambda line: line.get_marker() != "|")
+    np.testing.assert_array_equal(found.get_xdata(), [2.3, 2.5])
+    np.testing.assert_array_equal(target.get_xdata(), [2.36, np.nan])
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["c", "chi"]
+    with pytest.raises(InputError, match="one for each of the 1 names and targets"):
+        tr.plots.plot_critical(["c"], points)
+
+
+def test_the_report_draws_by_the_same_functions(monkeypatch):
+    """Its filters and curves: what they call is what the pictures of `plots` call."""
+    from thermorbm.report import images, panels
+
+    assert (images.draw_weights, images.tiles) == (tr.plots.draw_weights, tr.plots.tiles)
+    assert panels.draw_curve is tr.plots.draw_curve
 
 
 @pytest.fixture(autouse=True)

@@ -126,3 +126,24 @@ def test_configurations_of_mcising_are_a_series():
     assert series.hamiltonian == tr.sample((6, 6), temperature=3.0, n_samples=2).hamiltonian
     for data, measured in zip(series, series.measurements, strict=True):
         np.testing.assert_allclose(measured.energies / 36, theirs.energy[data.temperature], atol=1e-9)
+
+
+def test_configurations_of_peapods_are_a_series():
+    """They lie at their temperatures: cold ones are ordered, hot ones are not."""
+    peapods = pytest.importorskip("peapods")
+    model = peapods.Ising((4, 4), temperatures=np.array([0.5, 100.0]), n_replicas=2)
+    with np.errstate(all="ignore"):  # its own averages of few sweeps
+        model.sample(200)
+        series = tr.Series.from_peapods(model, 39)
+    np.testing.assert_allclose(series.temperatures, [0.5, 100.0])
+    assert [len(data) for data in series] == [40, 40]
+    cold, hot = (measured.energies / 16 for measured in series.measurements)
+    np.testing.assert_array_equal(cold, -2.0)
+    assert abs(hot.mean()) < 4 * hot.std() / np.sqrt(len(hot)) + 2 * 2 / 100  # E/N = -2/T + ...
+
+
+def test_couplings_of_peapods_are_not_guessed():
+    peapods = pytest.importorskip("peapods")
+    model = peapods.Ising((4, 4), couplings="bimodal", temperatures=np.array([1.0, 2.0]))
+    with pytest.raises(InputError, match=r"give it as hamiltonian=tr\.hamiltonian"):
+        tr.Series.from_peapods(model, 2)

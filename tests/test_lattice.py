@@ -23,6 +23,31 @@ def test_energy_and_magnetization_match_sums_bond_by_bond(shape):
     np.testing.assert_allclose(lattice.magnetization(v), [ising.magnetization(row) for row in v], rtol=1e-15)
 
 
+@pytest.mark.parametrize("shape", [*SHAPES, (64,), (65,), (200,), (8, 8), (7, 130), (64, 64), (6, 6, 6)])
+def test_energy_of_packed_spins_matches_sums_bond_by_bond(shape):
+    lattice = Lattice(shape)
+    v = random_spins(lattice, 20)
+    packed = np.packbits(v > 0, axis=1, bitorder="little")
+    assert lattice.energy_of_packed(packed).tolist() == [ising.energy(shape, row) for row in v]
+    assert lattice.energy_of_packed(packed[:0]).tolist() == []
+
+
+def test_energy_of_packed_spins_in_several_blocks(monkeypatch):
+    monkeypatch.setattr(thermorbm.lattice, "BLOCK_SPINS", 200)
+    lattice = Lattice((5, 7))
+    v = random_spins(lattice, 23)
+    packed = np.packbits(v > 0, axis=1, bitorder="little")
+    np.testing.assert_array_equal(lattice.energy_of_packed(packed), lattice.energy(v))
+
+
+@pytest.mark.parametrize(
+    "wrong", [np.zeros((3, 2), np.uint8), np.zeros((3, 1), np.int8), np.zeros(1, np.uint8)]
+)
+def test_packed_spins_of_another_lattice_are_refused(wrong):
+    with pytest.raises(InputError, match=r"packed configurations.*shape \(n, 1\)"):
+        Lattice((2, 4)).energy_of_packed(wrong)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_ordered_configurations_have_energy_minus_d_n(shape):
     lattice = Lattice(shape)

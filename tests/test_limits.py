@@ -8,20 +8,16 @@ import h5py
 import numpy as np
 import pytest
 
+from fuzz.mutations import seal
 from thermorbm import kernelcache
 from thermorbm.checks import check_counts
-from thermorbm.cli.console import say, visible
+from thermorbm.cli.console import say
 from thermorbm.errors import FileError, InputError
+from thermorbm.interchange import from_rbms
+from thermorbm.shown import visible
 from thermorbm.spinfiles import read_packed
-from thermorbm.storage import (
-    FORMAT,
-    FORMAT_VERSION,
-    HEADER_SIZE,
-    _checksum,
-    check_readable,
-    read_hdf5,
-    write_hdf5,
-)
+from thermorbm.storage import check_readable, read_hdf5, write_hdf5
+from thermorbm.study.sources import parameter_values
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +45,35 @@ def test_a_small_archive_of_a_large_array(tmp_path):
             file.write(b"\1" * (1 << 20))
     with pytest.raises(FileError, match=r"declares an array of 315 MB .* at most 200 times its size"):
         read_packed(tmp_path / "x.npz", None, None)
+
+
+def test_parameters_and_machines_of_others_have_the_same_limit(tmp_path):
+    with (
+        zipfile.ZipFile(tmp_path / "x.npz", "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("values.npy", "w", force_zip64=True) as file,
+    ):
+        header = {"descr": "<f8", "fortran_order": False, "shape": (40 << 20,)}
+        np.lib.format.write_array_header_1_0(file, header)  # what follows is not even looked at
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file.create_dataset("values", (1 << 27,), np.float64, chunks=(1024,))
+        file.create_dataset("update_1/weight_matrix", (1 << 14, 1 << 13), np.float64, chunks=(64, 64))
+    for path in (tmp_path / "x.npz", tmp_path / "x.h5"):
+        with pytest.raises(FileError, match="at most 200 times its size"):
+            parameter_values(path, "values")
+    with pytest.raises(FileError, match="at most 200 times its size"):
+        from_rbms(tmp_path / "x.h5")
+
+
+def with_large_chunks(group, name):
+    """Four rows, in a chunk that would unfold to 320 MB."""
+    group.create_dataset(name, (4, 16), np.int8, maxshape=(None, 16), chunks=(20 << 20, 16), compression=1)
+
+
+def test_chunks_that_unfold_to_more_than_they_show(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        with_large_chunks(file, "spins")
+    with pytest.raises(FileError, match="'spins' has chunks of more than 256 MB"):
+        read_packed(tmp_path / "x.h5", None, None)
 
 
 def test_other_arrays_of_an_archive_are_not_read(tmp_path, monkeypatch):
@@ -123,13 +148,10 @@ def forge(path, change):
     write_hdf5(path, "text", {"x": np.arange(3)}, {})
     with h5py.File(path, "r+") as file:
         change(file)
-    with open(path, "r+b") as file:
-        header = f"{FORMAT} {FORMAT_VERSION} text sha256 {_checksum(file, 'text')}\n".encode()
-        file.seek(0)
-        file.write(header.ljust(HEADER_SIZE, b"\0"))
+    seal(path, "text")
 
 
-@pytest.mark.parametrize("kind", ["link", "soft link", "virtual", "external", "declared"])
+@pytest.mark.parametrize("kind", ["link", "soft link", "virtual", "external", "declared", "chunks", "texts"])
 def test_files_of_ours_hold_their_arrays_themselves(kind, tmp_path):
     (tmp_path / "secret").write_bytes(b"\1" * 64)
     with h5py.File(tmp_path / "other.h5", "w") as other:
@@ -148,8 +170,12 @@ def test_files_of_ours_hold_their_arrays_themselves(kind, tmp_path):
                 arrays.create_virtual_dataset("y", layout)
             case "external":
                 arrays.create_dataset("y", (64,), np.int8, external=[(str(tmp_path / "secret"), 0, 64)])
+            case "chunks":
+                with_large_chunks(arrays, "y")
+            case "texts":
+                arrays.create_dataset("y", data=["a text of any length"], dtype=h5py.string_dtype())
             case _:
-                arrays.create_dataset("y", (10**12,), np.int8, chunks=(1024,))
+                arrays.create_dataset("y", (10**12,), np.int8)
 
     forge(tmp_path / "x.h5", change)
     with pytest.raises(FileError, match="is not laid out like a file of thermorbm"):

@@ -1,41 +1,42 @@
-"""The examples of the README run as printed, on smaller sizes."""
+"""The README: its code runs as printed, and its numbers are those of the published results."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
 
-from thermorbm.exact import energy_distribution
+import thermorbm as tr
 
-README = Path(__file__).parents[1] / "README.md"
-EXAMPLES = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-SMALLER = {
-    "(64, 64)": "(8, 8)",
-    "kaufman(64, ": "kaufman(8, ",
-    "50_000": "500",
-    "n_hidden=400, seed=1": "n_hidden=8, seed=1, epochs=2",
-    "held_out.spins(0, 100)": "held_out.spins()",
-}
+ROOT = Path(__file__).parents[1]
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+(EXAMPLE,) = re.findall(r"^```python\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
 
 
-def test_there_are_examples():
-    assert len(EXAMPLES) == 2
+def test_the_ten_lines_run_and_say_what_is_true(capsys):
+    assert len([line for line in EXAMPLE.splitlines() if line.strip()]) <= 10
+    space = {}
+    exec(compile(EXAMPLE, "README.md", "exec"), space)
+    assert len(capsys.readouterr().out.splitlines()) >= 3
+    entropy, exact = space["entropy"], tr.exact.kaufman(8, 2.6).entropy
+    assert (
+        entropy.lower.value - 4 * entropy.lower.error < exact < entropy.upper.value + 4 * entropy.upper.error
+    )
+    coupling = space["infer_couplings"](space["series"][3]).couplings[(0, 1)]
+    assert coupling.value == pytest.approx(1 / 2.6, abs=4 * coupling.error)
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_example_runs(example, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    for large, small in SMALLER.items():
-        assert large in "".join(EXAMPLES)
-        example = example.replace(large, small)
-    exec(compile(example, "README.md", "exec"), {})
-    assert capsys.readouterr().out
+def test_numbers_are_those_of_the_published_results():
+    """Otherwise: python tools/update_readme.py."""
+    tool = runpy.run_path(str(ROOT / "tools" / "update_readme.py"))
+    numbers = tool["readme_numbers"](ROOT / "results" / "paper", ROOT / "results" / "paper-plus")
+    assert tool["replaced"](TEXT, numbers) == TEXT
+    rows = [line for line in numbers.splitlines() if line.startswith("| ") and "paper |" not in line]
+    assert len(rows) == 5
 
 
-def test_examples_say_what_is_true(tmp_path, monkeypatch, capsys):
-    """The printed energies agree with the exact ones beside them."""
-    monkeypatch.chdir(tmp_path)
-    exec(compile(EXAMPLES[1], "README.md", "exec"), {})
-    sampled, exact = map(float, capsys.readouterr().out.splitlines()[-1].split())
-    error = (energy_distribution(4, 2.25).variance / 1000) ** 0.5 / 16
-    assert sampled == pytest.approx(exact, abs=4 * error)
+def test_links_lead_to_files():
+    targets = re.findall(r"\]\((?!https?://)([^)#]+)", TEXT)
+    assert [target for target in targets if not (ROOT / target).exists()] == []
+    assert "10.3390/e24121701" in TEXT
+    assert "arXiv:2210.06203" in TEXT

@@ -54,6 +54,16 @@ def test_t_c_of_a_small_lattice_is_the_exact_peak(series):
         assert point.lower_95 < point.lower < point.upper < point.upper_95
 
 
+def test_tables_hold_what_reweighting_gives(series):
+    frame, curves = series.to_dataframe([2.0, 2.5]), series.reweight([2.0, 2.5])
+    np.testing.assert_array_equal(frame.index, [2.0, 2.5])
+    np.testing.assert_array_equal(frame["heat_capacity"], curves.heat_capacity.values)
+    np.testing.assert_array_equal(frame["entropy_error"], curves.entropy.errors)
+    labelled = series.to_xarray()
+    np.testing.assert_array_equal(labelled["temperature"], series.temperatures)
+    assert labelled.attrs == {"hamiltonian": str(series.hamiltonian), "n_sites": 16}
+
+
 def test_it_is_a_sequence_in_order_of_temperature(series):
     np.testing.assert_array_equal(series.temperatures, [1.2, 2.0, 2.6, 3.5])
     assert len(series) == 4

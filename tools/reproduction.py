@@ -30,6 +30,7 @@ from reproduction_tables import (
 
 from thermorbm.records import as_plain
 from thermorbm.report.labels import short, with_error
+from thermorbm.report.run import AS_PAPER
 from thermorbm.report.sections import SECTIONS
 from thermorbm.report.sections.critical import table_2
 
@@ -37,6 +38,17 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reproduction.md"
 DENSE = ("main", "all-T")
 UNKNOWN = "not measured"
+UNDECIDED = "Not decided, or not tested"
+# By whether a claim holds for machines trained well, as the paper's, and whether there are both.
+GROUPS = {
+    (True, True, True): "Hold for machines trained well and for those trained as the paper's",
+    (False, True, True): "Hold only for machines trained as the paper's",
+    (True, False, True): "Hold only for machines trained well",
+    (False, False, True): "Hold for neither",
+    (True, True, False): "Hold",
+    (False, False, False): "Do not hold",
+    None: UNDECIDED,
+}
 
 
 def check_words(words: dict) -> None:
@@ -53,9 +65,10 @@ def page(study: Study, plus: Study | None, words: dict, place: Path) -> str:
     """The whole page. place: where it will lie, for links to figures."""
     parts = [
         head(study, plus, place),
-        "## At a glance\n\n" + glance(study),
         "## Table 2 side by side\n\n"
         + ("\n\n".join(map(markdown, table_2(study.run))) or "Nothing to compare."),
+        "## What of the paper holds\n\n" + groups(study, words.get("reason", [])),
+        "## The study\n\n" + glance(study),
         "## Figures, tables and claims\n\n" + tally(study),
         *(part(study, item, place) for item in words["part"]),
         "## Deviations\n\n" + deviations(study, words.get("deviation", [])),
@@ -110,6 +123,33 @@ def glance(study: Study) -> str:
         ["hours of CPU", short(study.run.results.timings.cpu_seconds / 3600, 3)],
     ]
     return grid(["", ""], rows)
+
+
+def groups(study: Study, reasons: Sequence[dict]) -> str:
+    """Claims by whether they hold for machines trained well and for those trained as the paper's."""
+    known = {(item["claim"], item["family"]): fill(study, item["text"]) for item in reasons}
+    judged: dict[tuple[str, str], dict[bool, dict]] = {}
+    for row in study.claims:
+        family = row["family"].removesuffix(AS_PAPER)
+        judged.setdefault((row["id"], family), {})[row["family"] != family] = row
+    has_both = any(True in pair for pair in judged.values())
+    rows: dict[str, list[list[str]]] = {}
+    for (claim, family), pair in judged.items():
+        well, theirs = pair.get(False), pair.get(True, pair.get(False))
+        title = _group((well or theirs)["verdict"], theirs["verdict"], has_both)
+        reason = known.get((claim, family), (well or theirs)["measured"])
+        rows.setdefault(title, []).append([(well or theirs)["claim"], family, reason])
+    ordered = [title for title in GROUPS.values() if title in rows]
+    return "\n\n".join(
+        f"**{title}** ({len(rows[title])})\n\n" + grid(["claim", "data", "why"], rows[title])
+        for title in ordered
+    )
+
+
+def _group(well: str, theirs: str, has_both: bool) -> str:
+    if {well, theirs} <= {"holds", "does not hold"}:
+        return GROUPS[(well == "holds", theirs == "holds", has_both)]
+    return UNDECIDED
 
 
 def tally(study: Study) -> str:

@@ -6,16 +6,12 @@ Enough for notebooks of plain Python and matplotlib, without a Jupyter server.
 """
 
 import base64
-import contextlib
-import io
 import json
 import sys
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
+sys.path.insert(0, str(Path(__file__).parent))
+from execution import picture, plt, run_python
 
 DPI = 80
 
@@ -31,10 +27,8 @@ def run(notebook, replacements=None):
         source = "".join(cell["source"])
         for old, new in (replacements or {}).items():
             source = source.replace(old, new)
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            exec(compile(source, f"cell {number}", "exec"), space)
-        outputs.append(_streams(printed.getvalue()) + [_picture(figure) for figure in _figures()])
+        text, figures = run_python(source, space, f"cell {number}")
+        outputs.append(_streams(text) + [_display(figure) for figure in figures])
         plt.close("all")
     return outputs
 
@@ -43,21 +37,15 @@ def _streams(text):
     return [{"output_type": "stream", "name": "stdout", "text": text.splitlines(True)}] if text else []
 
 
-def _figures():
-    return [plt.figure(number) for number in plt.get_fignums()]
-
-
-def _picture(figure):
-    target = io.BytesIO()
-    figure.savefig(target, format="png", dpi=DPI, bbox_inches="tight", metadata={"Software": None})
-    data = base64.b64encode(target.getvalue()).decode()
+def _display(figure):
+    data = base64.b64encode(picture(figure, "png", dpi=DPI)).decode()
     return {"output_type": "display_data", "data": {"image/png": data}, "metadata": {}}
 
 
 def main(path):
     notebook = json.loads(path.read_text(encoding="utf-8"))
-    for number, (cell, found) in enumerate(zip(code_cells(notebook), run(notebook), strict=True), 1):
-        cell.update(outputs=found, execution_count=number)
+    for number, (cell, outputs) in enumerate(zip(code_cells(notebook), run(notebook), strict=True), 1):
+        cell.update(outputs=outputs, execution_count=number)
     path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

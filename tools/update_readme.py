@@ -1,37 +1,126 @@
-"""Puts the T_c table and the overview of a finished run of `desk` into README.md and docs/.
+"""Writes the numbers of README.md, and of docs/desk.md, anew.
 
-make run
-.venv/bin/python tools/update_readme.py runs/desk
+    python tools/update_readme.py                # README.md, from results/paper and results/paper-plus
+    python tools/update_readme.py runs/desk      # docs/desk.md and docs/overview.png, from a run of `desk`
+
+Numbers stand between two comments of the page; words around them stay as they are.
 """
 
+import csv
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 from PIL import Image
 
-from thermorbm.report.critical_points import TcEstimate, tc_estimates
+from thermorbm.report.critical_points import TcEstimate, searched_by, tc_estimates
 from thermorbm.report.labels import percent, with_error
-from thermorbm.report.run import read_run
+from thermorbm.report.run import FamilyView, Missing, Run, read_run
+from thermorbm.report.sections.critical import PAPER
 
 ROOT = Path(__file__).parents[1]
+README, DESK, PICTURE = ROOT / "README.md", ROOT / "docs" / "desk.md", "overview.png"
+BEGIN, END = "<!-- numbers: tools/update_readme.py -->\n", "<!-- end of numbers -->\n"
 # In the report, but not news to a newcomer: nearly the same as the row above it.
 LEFT_OUT = ("zero_bias_energy_variance_per_spin",)
-PICTURE = "overview.png"
-BEGIN, END = "<!-- T_c table: tools/update_readme.py -->", "<!-- end of the T_c table -->"
 HEAD = "| | indicator | machines | T_c | target | off target | off T_c = ∞ |\n|---|---|---|---|---|---|---|\n"
+COLDEST = 1.5  # below, too few spins are turned to tell couplings apart
+NEWS = """\
+- **An entropy with two bounds.** The pseudo-likelihood, which the paper reads as the entropy, bounds
+  nothing. Here the entropy lies between the pseudo-entropy and the likelihood of held-out configurations,
+  each with an error and a verdict ([what they measure](docs/likelihoods.md)).
+- **A machine that knows the lattice.** With some forty weights it gives the entropy of all {n_datasets}
+  datasets of the paper to {entropy} per spin from configurations alone, and couplings within {couplings} %
+  of 1/T from T = {coldest} on ([symmetric machines](docs/symmetric.md)).
+- **Data with a certificate, claims with a rule.** Every dataset is checked against exact results where there
+  are any. Every claim of the paper is judged by a fixed rule: {hold} hold and {do_not} do not, each with its
+  numbers ([the paper, reproduced](docs/reproduction.md)).
+"""
 
 
-def table(run) -> str:
+def replaced(text: str, numbers: str) -> str:
+    """The page with other numbers between its comments."""
+    pattern = re.compile(f"(?<={re.escape(BEGIN)}).*?(?={re.escape(END)})", re.DOTALL)
+    text, n = pattern.subn(lambda _: numbers, text)
+    if n != 1:
+        sys.exit(f"the page has {n} places for numbers between {BEGIN!r} and {END!r}, and wants one")
+    return text
+
+
+def readme_numbers(paper: Path, plus: Path) -> str:
+    """The table of five rows, and what is new in three points."""
+    two, three = (_family(read_run(paper), name) for name in ("2d", "3d"))
+    fine = _family(read_run(plus), "2d-L64")
+    rows = [
+        _paper_row("entropy of the configurations, 64×64", two, "data", "entropy_per_spin"),
+        _paper_row("pseudo-likelihood, n_h = 400, 64×64", two, "main", "pseudo_likelihood_per_spin"),
+        _paper_row("the same, one machine for all T", two, "union", "pseudo_likelihood_per_spin"),
+        _paper_row("pseudo-likelihood, n_h = 400, 16×16×16", three, "main", "pseudo_likelihood_per_spin"),
+        _paper_row("likelihood of symmetric machines, 64×64", fine, "symmetric", "nll_per_spin"),
+    ]
+    table = "| T_c from | paper | here | exact |\n|---|---|---|---|\n" + "".join(rows)
+    return f"\n{table}\n{_news(paper, (two, three))}\n"
+
+
+def _family(run: Run, name: str) -> FamilyView:
+    return next(family for family in run.families if family.name == name)
+
+
+def _paper_row(words: str, family: FamilyView, role: str, indicator: str) -> str:
+    try:
+        item = searched_by(family, role, indicator)[0]
+    except Missing:
+        return f"| {words} | – | not measured | – |\n"
+    key = indicator if role == "data" else item.n_hidden
+    theirs = PAPER.get((len(family.shape), role, key))
+    here = item.number if item.is_determined else "not determined"
+    return f"| {words} | {'–' if theirs is None else f'{theirs:.3f}'} | {here} | {_exact(item)} |\n"
+
+
+def _exact(item: TcEstimate) -> str:
+    """The peak of the heat capacity on the same lattice."""
+    target = item.row.target
+    if target is None:
+        return "–"
+    return f"{target.value:.4f}" if target.source == "kaufman" else f"{target.value:.4f} (sampled)"
+
+
+def _news(paper: Path, families: tuple[FamilyView, ...]) -> str:
+    claims = Counter(row["verdict"] for row in _table(paper, "claims"))
+    rows = [row for row in _table(paper, "summary") if row["group"] == "symmetric"]
+    off = max(abs(float(row["nll_per_spin"]) - float(row["entropy_per_spin"])) for row in rows)
+    couplings = [
+        abs(machine.interactions.temperature / machine.value - 1)
+        for family in families
+        for machine in family.results.machines
+        if machine.role == "symmetric" and machine.interactions and machine.value >= COLDEST
+    ]
+    return NEWS.format(
+        n_datasets=len(rows),
+        entropy=f"{off:.4f}",
+        couplings=f"{100 * max(couplings):.1f}",
+        coldest=f"{COLDEST:g}",
+        hold=claims["holds"],
+        do_not=claims["does not hold"],
+    )
+
+
+def _table(path: Path, name: str) -> list[dict[str, str]]:
+    with open(path / "tables" / f"{name}.csv", newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def desk_table(run: Run) -> str:
     return HEAD + "".join(
-        row(f"{family.name}, {'×'.join(map(str, family.shape))}", item)
+        _desk_row(f"{family.name}, {'×'.join(map(str, family.shape))}", item)
         for family in run.families
         for item in tc_estimates(family, shown=True)
         if item.row.indicator not in LEFT_OUT and item.role != "union-proportions"
     )
 
 
-def row(name: str, item: TcEstimate) -> str:
+def _desk_row(name: str, item: TcEstimate) -> str:
     machines = "the data" if item.role == "data" else item.machines.html
     value = "not found" if item.row.problem else with_error(item.value, item.error)
     distances = (
@@ -43,21 +132,17 @@ def row(name: str, item: TcEstimate) -> str:
     return f"| {name} | {label} | {machines} | {value} | {target} | {' | '.join(distances)} |\n"
 
 
-def main(path: Path) -> None:
-    readme = ROOT / "README.md"
-    text, n = re.subn(
-        f"(?<={re.escape(BEGIN)}\n).*?(?={re.escape(END)})",
-        lambda _: "\n" + table(read_run(path)) + "\n",
-        readme.read_text(encoding="utf-8"),
-        flags=re.DOTALL,
-    )
-    if n != 1:
-        sys.exit(f"README.md has no place for the table, between {BEGIN!r} and {END!r}")
-    readme.write_text(text, encoding="utf-8")
-    with Image.open(path / "figures" / PICTURE) as picture:
+def main(run: Path | None = None) -> None:
+    if run is None:
+        numbers = readme_numbers(ROOT / "results" / "paper", ROOT / "results" / "paper-plus")
+        README.write_text(replaced(README.read_text(encoding="utf-8"), numbers), encoding="utf-8")
+        return
+    table = "\n" + desk_table(read_run(run)) + "\n"
+    DESK.write_text(replaced(DESK.read_text(encoding="utf-8"), table), encoding="utf-8")
+    with Image.open(run / "figures" / PICTURE) as picture:
         few = picture.convert("RGB").quantize(64, dither=Image.Dither.NONE)
         few.save(ROOT / "docs" / PICTURE, optimize=True)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(*map(Path, sys.argv[1:]))

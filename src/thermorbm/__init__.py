@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from thermorbm.runs import load_run, run
     from thermorbm.series import Series
     from thermorbm.stats import Estimate
+    from thermorbm.torch import to_torch
     from thermorbm.training import Recipe, train
 
 provide_cache()
@@ -51,6 +52,7 @@ __all__ = [
     "sample",
     "to_rbms",
     "to_sklearn",
+    "to_torch",
     "train",
 ]
 
@@ -78,6 +80,7 @@ _HOMES = {
     "sample": "thermorbm.api",
     "to_rbms": "thermorbm.interchange",
     "to_sklearn": "thermorbm.interchange",
+    "to_torch": "thermorbm.torch",
     "train": "thermorbm.training",
 }
 

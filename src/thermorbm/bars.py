@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from thermorbm.shown import visible
+
 ProgressCallback = Callable[[str, int, int], None]
 
 PATIENCE_SECONDS = 1.0  # before a bar is shown
@@ -19,7 +21,7 @@ def shown_progress(wanted: bool | None) -> Iterator[ProgressCallback | None]:
 
     wanted: False for none, None for bars where there is a terminal or a notebook, True for bars anyway.
     """
-    if wanted or (wanted is None and (in_notebook() or sys.stderr.isatty())):
+    if is_watched(wanted):
         with progress_bars(PATIENCE_SECONDS) as report:
             yield report
     else:
@@ -50,6 +52,44 @@ def progress_bars(patience: float = 0.0) -> Iterator[ProgressCallback]:
     finally:
         if bars.live.is_started:
             bars.stop()
+
+
+class LiveLine:
+    """A bar and a line of text that are drawn in place, in a terminal or a notebook."""
+
+    def __init__(self, live: Any) -> None:
+        self._live = live
+
+    def note(self, text: str) -> None:
+        """A line of its own, above."""
+        self._live.console.print(visible(" ".join(text.split())), markup=False, highlight=False)
+
+    def show(self, text: str, share: float) -> None:
+        """The line, with a bar that is filled to that share; what does not fit is cut off."""
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table.grid(padding=(0, 1))
+        line = Text(text, no_wrap=True, overflow="ellipsis")
+        table.add_row(ProgressBar(1.0, share, width=20), line)
+        self._live.update(table)
+
+
+@contextmanager
+def live_line() -> Iterator[LiveLine]:
+    """A line that is gone when the work is done."""
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(stderr=not in_notebook())
+    with Live(console=console, refresh_per_second=4, transient=True) as live:
+        yield LiveLine(live)
+
+
+def is_watched(wanted: bool | None) -> bool:
+    """Whether to show progress: where it is wanted, or where nothing is said and somebody looks."""
+    return bool(wanted) or (wanted is None and (in_notebook() or sys.stderr.isatty()))
 
 
 def in_notebook() -> bool:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import operator
 import re
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import pairwise
+from numbers import Real
+from typing import Any
 
-from thermorbm.errors import InputError, unknown_name
+from thermorbm.errors import InputError, ThermorbmError, unknown_name
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 LARGEST = 1 << 40  # any count beyond it is a slip of the pen
@@ -22,6 +27,28 @@ def check_name(key: str, name: str) -> None:
 def check_member(key: str, value: object, valid: Sequence[str]) -> None:
     if value not in valid:
         raise unknown_name(key, value, valid)
+
+
+def whole_number(key: str, value: object, least: int) -> int:
+    """The number as an int; InputError unless it is a whole one from `least` on, of Python or NumPy."""
+    try:
+        number = least - 1 if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = least - 1
+    if number < least:
+        raise InputError(key, value, f"a whole number >= {least}")
+    return number
+
+
+def positive_temperature(temperature: object) -> float:
+    """The temperature as a float; InputError unless it is one finite number > 0."""
+    number = math.nan
+    if isinstance(temperature, Real) and not isinstance(temperature, bool):
+        with contextlib.suppress(OverflowError):  # a whole number of hundreds of digits
+            number = float(temperature)
+    if not 0 < number < math.inf:
+        raise InputError("temperature", temperature, "a finite number > 0")
+    return number
 
 
 def check_count(key: str, value: object, least: int = 1) -> None:
@@ -67,3 +94,11 @@ def check_distinct(key: str, values: Sequence[object]) -> None:
         if value in seen:
             raise InputError(key, value, "all different", "it stands there twice")
         seen.add(value)
+
+
+def optional_module(name: str, extra: str) -> Any:
+    """A module that is not always installed; ThermorbmError that names the extra if it is not."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ThermorbmError(f"{name} is not installed; try: pip install 'thermorbm[{extra}]'") from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -28,6 +29,7 @@ class Child:
             stderr=subprocess.DEVNULL if quiet else None,
             env={**os.environ, **(environment or {})},
             start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # the same on Windows
         )
 
     @property
@@ -41,9 +43,21 @@ class Child:
         self.process.stdin.write(json.dumps(message).encode() + b"\n")
         self.process.stdin.flush()
 
+    def close_input(self) -> None:
+        with contextlib.suppress(OSError):
+            assert self.process.stdin is not None
+            self.process.stdin.close()
+
     def close(self) -> None:
-        """Closes both pipes."""
-        for stream in (self.process.stdin, self.process.stdout):
-            with contextlib.suppress(OSError):
-                if stream is not None:
-                    stream.close()
+        """Closes both pipes; no other thread may be reading."""
+        self.close_input()
+        with contextlib.suppress(OSError):
+            self.output.close()
+
+    def kill(self) -> None:
+        """Ends it, and where there are sessions also the processes that it has started."""
+        if not hasattr(os, "killpg"):
+            self.process.kill()
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from thermorbm.checks import positive_temperature, whole_number
 from thermorbm.errors import BinaryValuesWarning, FileError, InputError
 from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.lattice import Lattice
@@ -43,6 +43,7 @@ class Dataset:
     certificate: the sampler's evidence that they follow the Boltzmann distribution, None for other data. That
     of a slice is the certificate of the whole, and its provenance says so.
     hamiltonian: of which they are configurations, None where that is not known.
+    n_held_out: so many of them, the last ones, are not for training. A slice has none.
     """
 
     packed: NDArray[np.uint8]
@@ -52,6 +53,7 @@ class Dataset:
     certificate: Certificate | None = None
     n_sites: int = 0  # 0: that of the lattice
     hamiltonian: Hamiltonian | None = None
+    n_held_out: int = 0
 
     def __post_init__(self) -> None:
         if self.hamiltonian is not None:
@@ -60,15 +62,18 @@ class Dataset:
                 object.__setattr__(self, "n_sites", self.hamiltonian.n_sites)
         n_sites = _agreed_n_sites(self.n_sites, self.lattice)
         if self.hamiltonian is not None and self.hamiltonian.n_sites != n_sites:
-            raise InputError(
-                "hamiltonian", f"{self.hamiltonian.n_sites} sites", f"of the data's {n_sites} sites"
-            )
+            grid = self.hamiltonian.grid
+            remedy = f"its shape counts cells of {grid.n_cell} sites" if grid and grid.n_cell > 1 else ""
+            wanted = f"of the data's {n_sites} sites"
+            raise InputError("hamiltonian", f"{self.hamiltonian.n_sites} sites", wanted, remedy)
         _check_packed(self.packed, n_sites)
         packed = self.packed.view()
         packed.flags.writeable = False
         object.__setattr__(self, "packed", packed)
         object.__setattr__(self, "n_sites", n_sites)
         object.__setattr__(self, "temperature", checked_temperature(self.temperature))
+        if whole_number("n_held_out", self.n_held_out, 0) > len(packed):
+            raise InputError("n_held_out", self.n_held_out, f"at most {len(packed)}, the number of all")
 
     @classmethod
     def from_spins(
@@ -83,8 +88,8 @@ class Dataset:
     ) -> Dataset:
         """Packs users' configurations: (n, n_sites), or (n, *lattice.shape), of +-1.
 
-        binary: the values are 0 and 1 instead, 0 for spin -1; without it zeros among the values tell, and a
-        BinaryValuesWarning says so. lattice: also given as sides. hamiltonian: of which they are
+        binary: the values are 0 and 1 instead, 0 for spin -1; without it an array with zeros is read in
+        this way with a BinaryValuesWarning. lattice: also given as sides. hamiltonian: of which they are
         configurations.
         """
         spins = np.asarray(v)
@@ -234,6 +239,7 @@ class Dataset:
             "provenance": dict(self.provenance),
             "certificate": self.certificate.to_dict() if self.certificate else None,
             "hamiltonian": self.hamiltonian.to_dict() if self.hamiltonian else None,
+            "n_held_out": self.n_held_out,
         }
         try:
             write_hdf5(path, "dataset", {"spins": self.packed}, metadata)
@@ -260,8 +266,8 @@ class Dataset:
             raise FileError(path, "its name does not tell the format", "end it in .npy or .npz")
 
     def _labels(self) -> dict[str, NDArray[Any]]:
-        known = {"temperature": self.temperature, "shape": self.lattice.shape if self.lattice else None}
-        return {name: np.asarray(value) for name, value in known.items() if value is not None}
+        labels = {"temperature": self.temperature, "shape": self.lattice.shape if self.lattice else None}
+        return {name: np.asarray(value) for name, value in labels.items() if value is not None}
 
 
 def import_spins(
@@ -315,23 +321,16 @@ def _is_binary(spins: NDArray[Any], binary: bool | None) -> bool:
 
 def checked_temperature(temperature: float | None) -> float | None:
     """The temperature as a float, None as None; InputError unless it is a finite number > 0."""
-    if temperature is None:
-        return None
-    numeric = isinstance(temperature, int | float | np.integer | np.floating)
-    number = float(temperature) if numeric and not isinstance(temperature, bool) else math.nan
-    if not 0 < number < math.inf:
-        raise InputError("temperature", temperature, "a finite number > 0")
-    return number
+    return None if temperature is None else positive_temperature(temperature)
 
 
 def _agreed_n_sites(n_sites: object, lattice: Lattice | None) -> int:
-    if isinstance(n_sites, bool) or not isinstance(n_sites, int | np.integer) or n_sites < 0:
-        raise InputError("n_sites", n_sites, "a whole number >= 1")
-    if lattice is None and n_sites == 0:
+    number = whole_number("n_sites", n_sites, 0)
+    if lattice is None and number == 0:
         raise InputError("n_sites", n_sites, "a whole number >= 1 where there is no lattice")
-    if lattice is not None and n_sites not in (0, lattice.n_sites):
+    if lattice is not None and number not in (0, lattice.n_sites):
         raise InputError("n_sites", n_sites, f"{lattice.n_sites}, that of the lattice")
-    return lattice.n_sites if lattice is not None else int(n_sites)
+    return lattice.n_sites if lattice is not None else number
 
 
 def _agreed_lattice(lattice: Lattice | None, hamiltonian: Hamiltonian) -> Lattice | None:
@@ -373,6 +372,7 @@ def _from_stored(arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, Any]
         _stored_certificate(metadata["certificate"]),
         metadata["n_sites"],
         _stored_hamiltonian(metadata.get("hamiltonian")),
+        metadata.get("n_held_out", provenance.get("held_out", 0)),  # where older files have it
     )
 
 

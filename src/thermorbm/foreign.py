@@ -12,15 +12,16 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
+import math
 import os
-import select
 import signal
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +31,29 @@ from thermorbm.errors import FileError
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 PATIENCE_SECONDS = 120.0
-MOST_MEMORY = 8 << 30  # bytes; HDF5's largest chunk has 4 GB
+MOST_MEMORY = 8 << 30  # bytes
+MOST_CHUNK = 1 << 28  # bytes: of a chunk all is unfolded, however few rows of it are there
 NUMBERS = "biuf"  # kinds of NumPy types that are sent; any other is only named
+# Arrays up to so many bytes are read in any case, larger ones if they are at most so many times their file.
+ALWAYS_READ, MOST_EXPANSION = 1 << 28, 200
+
+
+class Declared(Protocol):
+    """What a file says of an array before anything of it is read."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+
+def check_expansion(path: str | Path, array: Declared) -> None:
+    """FileError if an array has far more bytes than the file that declares it."""
+    n_bytes, n_stored = math.prod(array.shape) * array.dtype.itemsize, os.path.getsize(path)
+    if n_bytes > max(ALWAYS_READ, MOST_EXPANSION * n_stored):
+        problem = f"declares an array of {n_bytes / 1e6:.0f} MB in a file of {n_stored / 1e6:.3g} MB"
+        limit = f"at most {MOST_EXPANSION} times its size is read; save it without compression"
+        raise FileError(path, problem, limit)
 
 
 def is_hdf5(path: str | Path) -> bool:
@@ -95,6 +117,7 @@ class Reader:
         """Closes the file and waits for another."""
         if not self._is_over:
             self.ask({"close": True})
+        if not self._is_over:
             other, Reader._idle = Reader.idle(), self
             if other is not None:
                 other.end()
@@ -103,15 +126,18 @@ class Reader:
         """The child's answer and the bytes that follow it."""
         self._path = self._path if path is None else path
         stdout = self._child.output
+        alarm = threading.Timer(PATIENCE_SECONDS, self._child.kill)  # which ends the answer, too
         try:
+            alarm.start()
             self._child.send(request)
-            ready, _, _ = select.select([stdout], [], [], PATIENCE_SECONDS)
-            answer = json.loads(stdout.readline() if ready else b"")
+            answer = json.loads(stdout.readline())
             content = stdout.read(answer.get("size", 0))
         except (OSError, ValueError) as error:
             self.end()
             problem = "the HDF5 library does not come back from it"
             raise FileError(self._path, f"cannot be read as HDF5: {problem}", "make it again") from error
+        finally:
+            alarm.cancel()
         if answer.get("is_over"):  # whether the child had taken the request is not known
             self.end()
         if "error" in answer:
@@ -120,8 +146,7 @@ class Reader:
 
     def end(self) -> None:
         self._is_over = True
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._child.process.pid, signal.SIGKILL)
+        self._child.kill()
         self._child.process.wait()
         self._child.close()
 
@@ -134,7 +159,10 @@ def _end_idle() -> None:
 
 
 def main() -> None:
-    """The child: a process of its own for every file, so that no file suffers from the one before."""
+    """The child: a process of its own for every file, so that no file suffers from the one before.
+
+    Where a process cannot divide itself, as on Windows, it ends after the first file.
+    """
     import h5py  # noqa: F401  # once for all
 
     with contextlib.suppress(ImportError, OSError, ValueError):  # Windows has no such limits
@@ -143,6 +171,9 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     for line in iter(sys.stdin.buffer.readline, b""):
+        if not hasattr(os, "fork"):
+            _serve(line, {"is_over": True})
+            return
         process = os.fork()
         if process == 0:
             _serve(line)
@@ -154,8 +185,8 @@ def main() -> None:
             return
 
 
-def _serve(line: bytes) -> None:
-    """Answers requests for one file until it is closed."""
+def _serve(line: bytes, at_end: Mapping[str, Any] | None = None) -> None:
+    """Answers requests for one file until it is closed. at_end: the last answer."""
     import h5py
 
     file: Any = None
@@ -172,14 +203,15 @@ def _serve(line: bytes) -> None:
                 answer = {"shape": rows.shape, "size": len(content)}
         except Exception as error:  # h5py raises nearly anything on a damaged file
             answer = {"error": " ".join(str(error).split()) or type(error).__name__}
-        _reply(answer, content)
         if "close" in request:
+            _reply(at_end or {})
             return
+        _reply(answer, content)
         line = sys.stdin.buffer.readline()
 
 
-def _reply(answer: dict[str, Any], content: bytes = b"") -> None:
-    sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n" + content)
+def _reply(answer: Mapping[str, Any], content: bytes = b"") -> None:
+    sys.stdout.buffer.write(json.dumps(dict(answer)).encode() + b"\n" + content)
     sys.stdout.buffer.flush()
 
 
@@ -193,6 +225,8 @@ def _listed(file: Any) -> dict[str, tuple[tuple[int, ...], str]]:
         if isinstance(item, h5py.Dataset) and item.shape is not None:
             if item.is_virtual or item.external:
                 raise ValueError(f"the content of {name!r} lies in other files; copy it into this one")
+            if item.chunks and math.prod(item.chunks) * item.dtype.itemsize > MOST_CHUNK:
+                raise ValueError(f"{name!r} has chunks of more than {MOST_CHUNK >> 20} MB; use smaller ones")
             is_number = item.dtype.kind in NUMBERS and item.dtype.fields is None
             arrays[name] = item.shape, item.dtype.str if is_number else "O"
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thermorbm.errors import FileError, InputError, ThermorbmError
-from thermorbm.foreign import ForeignArray, foreign_arrays, is_hdf5
+from thermorbm.foreign import ForeignArray, check_expansion, foreign_arrays, is_hdf5
 from thermorbm.model import RBM, Machine, SymmetricRBM
 from thermorbm.storage import atomic_path, check_readable
 
@@ -73,7 +73,7 @@ def to_sklearn(machine: Machine) -> Any:
 
 
 def from_rbms(path: str | Path, update: int | None = None) -> RBM:
-    """The machine in an HDF5 file of the package `rbms`, after that update; the last one by default.
+    """The machine in an HDF5 file of the package `rbms`, as it was after `update`; the last one by default.
 
     Only its machines of binary units (BBRBM) are read.
     """
@@ -81,15 +81,16 @@ def from_rbms(path: str | Path, update: int | None = None) -> RBM:
     if not is_hdf5(path):
         raise FileError(path, "is not an HDF5 file", "rbms writes one when it trains")
     with foreign_arrays(path) as arrays:
-        found = _updates(arrays)
-        if not found:
+        updates = _updates(arrays)
+        if not updates:
             raise FileError(
                 path, "holds no machine of rbms", "a group update_N with a weight_matrix is wanted"
             )
-        chosen = max(found) if update is None else update
-        if chosen not in found:
-            raise FileError(path, f"holds no update {update}", f"it has {', '.join(map(str, sorted(found)))}")
-        weights, a, d = (_read(arrays, chosen, name) for name in ("weight_matrix", *_BIASES))
+        chosen = max(updates) if update is None else update
+        if chosen not in updates:
+            listed = ", ".join(map(str, sorted(updates)))
+            raise FileError(path, f"holds no update {update}", f"it has {listed}")
+        weights, a, d = (_read(path, arrays, chosen, name) for name in ("weight_matrix", *_BIASES))
     if weights is None or a is None or d is None or weights.ndim != 2 or (a.ndim, d.ndim) != (1, 1):
         raise FileError(path, "is of another kind of machine", "machines of binary units (BBRBM) can be read")
     return from_binary(weights.T, a, d, origin="rbms", update=chosen)
@@ -115,9 +116,10 @@ def _updates(arrays: Mapping[str, ForeignArray]) -> set[int]:
     return {int(match[1]) for match in names if match}
 
 
-def _read(arrays: Mapping[str, ForeignArray], update: int, name: str) -> Array | None:
+def _read(path: str | Path, arrays: Mapping[str, ForeignArray], update: int, name: str) -> Array | None:
     """A parameter from either of the two places where rbms puts it; None if it is not there."""
     for place in (f"update_{update}/params/{name}", f"update_{update}/{name}"):
         if place in arrays and arrays[place].shape and arrays[place].dtype.kind in "iuf":
+            check_expansion(path, arrays[place])
             return np.asarray(arrays[place][:], dtype=np.float64)
     return None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from pathlib import Path
 
 VARIABLE = "NUMBA_CACHE_DIR"
@@ -40,6 +39,10 @@ def _private_directory() -> Path:
 
     What Numba finds there it runs, so nobody else may write to it.
     """
+    import tempfile  # takes as long as all else here, and is hardly ever needed
+
+    if not hasattr(os, "getuid"):  # Windows gives each user a temporary directory
+        return Path(tempfile.mkdtemp(prefix="thermorbm-kernels-"))
     place = Path(tempfile.gettempdir()) / f"thermorbm-kernels-{os.getuid()}"
     try:
         place.mkdir(mode=0o700, exist_ok=True)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thermorbm.bars import ProgressCallback, shown_progress
+from thermorbm.bars import is_watched, live_line
+from thermorbm.checks import optional_module
 from thermorbm.errors import FileError, ThermorbmError, unknown_name
 from thermorbm.report.run import read_run
-from thermorbm.runner.progress import Snapshot, read_status
+from thermorbm.runner.progress import Listener, Snapshot, read_status
 from thermorbm.runner.rundir import existing_run
 from thermorbm.shown import html_table
 from thermorbm.study.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-NOT_INSTALLED = "pandas and xarray are not installed; try: pip install 'thermorbm[tables]'"
 
 
 class StudyRun:
@@ -52,10 +52,7 @@ class StudyRun:
 
     def to_dataframe(self, table: str) -> Any:
         """One of the tables as a pandas DataFrame, such as "machines"; nested values have dotted names."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise ThermorbmError(NOT_INSTALLED) from error
+        pandas = optional_module("pandas", "tables")
         if not self.tables:
             raise FileError(self.path / "tables", "is not there", f"try: thermorbm report {self.path}")
         if table not in self.tables:
@@ -65,11 +62,7 @@ class StudyRun:
 
     def to_xarray(self, table: str) -> Any:
         """The same as an xarray Dataset along `row`, with the study and its seed as attributes."""
-        try:
-            import xarray
-        except ImportError as error:
-            raise ThermorbmError(NOT_INSTALLED) from error
-        study = self.results.study
+        xarray, study = optional_module("xarray", "tables"), self.results.study
         labelled: Any = xarray.Dataset.from_dataframe(self.to_dataframe(table))
         return labelled.assign_attrs(study=study.name, title=study.title, seed=study.seed)
 
@@ -104,7 +97,10 @@ class StudyRun:
 
 
 def load_run(path: str | Path) -> StudyRun:
-    """The results in a run directory; FileError if it is not one, or says how far a study under way is."""
+    """Reads the results in a run directory.
+
+    FileError if it is no run directory, or if its study is under way; the message says how far it is.
+    """
     return StudyRun(path)
 
 
@@ -119,32 +115,28 @@ def run(
 
     study: a built-in study such as "tiny", or a TOML file. out: the run directory, runs/NAME by default.
     workers: processes, one per core by default. fresh: forget earlier results in the directory. progress: a
-    bar in terminals and notebooks unless False.
+    line in terminals and notebooks unless False.
     """
     from thermorbm.study.run import run_study
     from thermorbm.study.toml import find_study
+    from thermorbm.study.watch import LiveListener
 
-    with shown_progress(progress) as report:
+    with live_line() if is_watched(progress) else nullcontext() as line:
+        listener: Listener = Silent() if line is None else LiveListener(line)
         directory = None if out is None else Path(out)
-        summary = run_study(find_study(str(study)), directory, _Listener(report), workers, fresh)
+        summary = run_study(find_study(str(study)), directory, listener, workers, fresh)
     if not summary.is_complete:
         failed = summary.directory.path / "failed"
         raise ThermorbmError(f"{len(summary.outcome.failed)} tasks of {study} failed; see {failed}")
     return StudyRun(summary.directory.path)
 
 
-class _Listener:
-    """Shows how many tasks are done."""
+class Silent:
+    """Shows nothing of a run; notes stay in the run directory."""
 
-    def __init__(self, report: ProgressCallback | None) -> None:
-        self._report = report
+    def note(self, text: str) -> None: ...
 
-    def note(self, text: str) -> None:
-        """Notes stay in the run directory."""
-
-    def update(self, snapshot: Snapshot) -> None:
-        if self._report is not None:
-            self._report("tasks", snapshot.counts["done"], sum(snapshot.counts.values()))
+    def update(self, snapshot: Snapshot) -> None: ...
 
 
 def _read(path: Path) -> Results:

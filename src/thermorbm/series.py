@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from thermorbm.checks import check_count, optional_module
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
 from thermorbm.estimators.critical import CriticalPoint
@@ -17,14 +19,23 @@ from thermorbm.estimators.reweighting import GroundStates, KnownEntropy, Reweigh
 from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian
 from thermorbm.shown import html_table
 
-_MOST_RANDOM = 4096  # configurations of random spins, which stand for infinite temperature
+QUANTITIES = (
+    "energy",
+    "heat_capacity",
+    "abs_magnetization",
+    "susceptibility",
+    "binder",
+    "entropy",
+    "free_energy",
+)
+RANDOM_SAMPLES = 4096  # configurations of random spins, which stand for infinite temperature
 
 
 class Series(Sequence[Dataset | Measurements]):
     """Samples of one Hamiltonian at two or more temperatures, ascending.
 
     A member is a Dataset, or Measurements (energies and magnetisations alone) at a temperature that bridges
-    two others. At least one member is a Dataset, which tells the Hamiltonian.
+    two others. At least one member is a Dataset, from which the Hamiltonian is taken.
     """
 
     def __init__(self, members: Sequence[Dataset | Measurements]) -> None:
@@ -56,6 +67,31 @@ class Series(Sequence[Dataset | Measurements]):
             members.append(Dataset.from_spins(spins, sides, float(temperature), hamiltonian=hamiltonian))
         return cls(members)
 
+    @classmethod
+    def from_peapods(
+        cls, model: Any, n_samples: int, n_sweeps: int = 10, hamiltonian: Hamiltonian | None = None
+    ) -> Series:
+        """Configurations of a `peapods.Ising`, which keeps its present ones alone: it is run on for more.
+
+        n_samples: at each temperature, rounded up to a multiple of its replicas, n_sweeps of Metropolis
+        apart; bring it to equilibrium first, by its own `sample`, but not by tempering: it does not tell
+        which configuration has come to which temperature. hamiltonian: of which they are configurations;
+        needed unless that is the ferromagnet of a hypercubic lattice.
+        """
+        check_count("n_samples", n_samples)
+        is_plain = bool((model.couplings == 1).all()) and model.n_neighbors == len(model.lattice_shape)
+        if hamiltonian is None and not (is_plain and model.n_disorder == 1):
+            remedy = "give it as hamiltonian=tr.hamiltonian(...)"
+            raise InputError("hamiltonian", None, "that of these couplings", remedy)
+        layout = (model.n_replicas, model.n_temps, *model.lattice_shape)
+        spins = []
+        for _ in range(-(-n_samples // model.n_replicas)):
+            model.sample(n_sweeps)
+            spins.append(model._sim.get_spins().reshape(layout))
+        arrays = np.concatenate(spins).swapaxes(0, 1)
+        flat = arrays if hamiltonian is None else arrays.reshape(*arrays.shape[:2], -1)
+        return cls.from_arrays(dict(zip(model.temperatures.tolist(), flat, strict=True)), hamiltonian)
+
     def __len__(self) -> int:
         return len(self._members)
 
@@ -75,7 +111,7 @@ class Series(Sequence[Dataset | Measurements]):
 
     @property
     def hamiltonian(self) -> Hamiltonian:
-        """Of which all members are configurations."""
+        """The Hamiltonian of which all members are configurations."""
         return self._hamiltonian
 
     @property
@@ -105,6 +141,25 @@ class Series(Sequence[Dataset | Measurements]):
         known = None if entropy is None else KnownEntropy(*entropy)
         return self._reweighting(known, n_draws, seed).curves(temperatures)
 
+    def to_dataframe(self, temperatures: ArrayLike | None = None, **options: Any) -> Any:
+        """What `reweight` gives, as a pandas DataFrame: a row per temperature, errors beside values.
+
+        temperatures: those of the series by default. options: of `reweight`. Needs the extra `tables`.
+        """
+        pandas = optional_module("pandas", "tables")
+        curves = self.reweight(self.temperatures if temperatures is None else temperatures, **options)
+        columns: dict[str, NDArray[np.float64]] = {}
+        for name in QUANTITIES:
+            estimates = getattr(curves, name)
+            columns |= {name: estimates.values, f"{name}_error": estimates.errors}
+        return pandas.DataFrame(columns, pandas.Index(curves.temperatures, name="temperature"))
+
+    def to_xarray(self, temperatures: ArrayLike | None = None, **options: Any) -> Any:
+        """The same as an xarray Dataset along `temperature`, with the Hamiltonian as an attribute."""
+        xarray = optional_module("xarray", "tables")
+        labelled: Any = xarray.Dataset.from_dataframe(self.to_dataframe(temperatures, **options))
+        return labelled.assign_attrs(hamiltonian=str(self.hamiltonian), n_sites=self.hamiltonian.n_sites)
+
     def critical_temperature(self, quantity: str, n_draws: int = 200, seed: int = 0) -> CriticalPoint:
         """Where heat_capacity or susceptibility peaks, or abs_magnetization or binder falls fastest.
 
@@ -116,7 +171,9 @@ class Series(Sequence[Dataset | Measurements]):
     def _reweighting(self, known: KnownEntropy | None, n_draws: int, seed: int) -> Reweighting:
         key = (known, n_draws, seed)
         if key not in self._solved:
-            hot = _random_spins(self._hamiltonian, len(self.measurements[-1].energies))
+            n_random = max(2, min(len(self.measurements[-1].energies), RANDOM_SAMPLES))
+            rng = np.random.default_rng(np.random.SeedSequence(self._hamiltonian.n_sites))
+            hot = random_spins(self._hamiltonian, n_random, rng)
             ground = _ground_states(self._hamiltonian)
             n_sites = self._hamiltonian.n_sites
             self._solved[key] = Reweighting([*self.measurements, hot], n_sites, ground, known, n_draws, seed)
@@ -131,11 +188,18 @@ def measure(data: Dataset) -> Measurements:
     """Total energies and magnetisations per spin of a dataset whose Hamiltonian is known."""
     if data.temperature is None:
         raise InputError("dataset", data, "one whose temperature is known")
-    hamiltonian = _hamiltonian(data)
-    energies = np.concatenate([hamiltonian.energy(block) for block in data.blocks()])
+    energies = _energies(data, _hamiltonian(data))
     n_up = np.bitwise_count(data.packed).sum(axis=1, dtype=np.int64)  # a set bit is a spin up
     magnetizations = (2 * n_up - data.n_sites) / data.n_sites
     return Measurements(data.temperature, energies, magnetizations)
+
+
+def _energies(data: Dataset, hamiltonian: Hamiltonian) -> NDArray[np.float64]:
+    """Total energies (n,); those of plain lattices are counted in the bits themselves."""
+    if hamiltonian.plain is None:
+        return np.concatenate([hamiltonian.energy(block) for block in data.blocks()])
+    lattice, coupling = hamiltonian.plain
+    return np.asarray(coupling * lattice.energy_of_packed(data.packed), dtype=np.float64)
 
 
 def _hamiltonian(data: Dataset) -> Hamiltonian:
@@ -160,11 +224,9 @@ def _ground_states(hamiltonian: Hamiltonian) -> GroundStates | None:
     return GroundStates(-coupling * lattice.n_bonds, 2)
 
 
-def _random_spins(hamiltonian: Hamiltonian, n_samples: int) -> Measurements:
+def random_spins(hamiltonian: Hamiltonian, n_samples: int, rng: np.random.Generator) -> Measurements:
     """Exact samples at infinite temperature."""
-    rng = np.random.default_rng(np.random.SeedSequence(hamiltonian.n_sites))
-    n = max(2, min(n_samples, _MOST_RANDOM))
-    spins = rng.choice(np.array([-1, 1], dtype=np.int8), size=(n, hamiltonian.n_sites))
+    spins = rng.choice(np.array([-1, 1], dtype=np.int8), size=(n_samples, hamiltonian.n_sites))
     return Measurements(np.inf, hamiltonian.energy(spins), spins.mean(axis=1, dtype=np.float64))
 
 

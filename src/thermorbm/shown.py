@@ -1,4 +1,4 @@
-"""How objects show themselves in a notebook: a title, and a small table of what is worth knowing."""
+"""How things are shown: objects in notebooks as a small table, text without what steers a terminal."""
 
 from __future__ import annotations
 
@@ -21,3 +21,8 @@ def _text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def visible(text: str) -> str:
+    """The same with \\x1b and the like for characters that steer a terminal; names in files may hold them."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

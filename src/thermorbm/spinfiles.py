@@ -15,12 +15,10 @@ from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
 from thermorbm.errors import FileError, InputError
-from thermorbm.foreign import foreign_arrays, is_hdf5
+from thermorbm.foreign import check_expansion, foreign_arrays, is_hdf5
 from thermorbm.lattice import Lattice
 from thermorbm.storage import atomic_path, check_readable, is_ours
 
-# Arrays up to so many bytes are read in any case, larger ones if they are at most so many times their file.
-ALWAYS_READ, MOST_EXPANSION = 1 << 28, 200
 BLOCK_SPINS = 1 << 22  # files are streamed in blocks of about this many spins
 
 
@@ -107,24 +105,30 @@ def _open_array(path: Path, lattice: Lattice | None, name: str | None) -> Iterat
     if is_ours(path):
         raise FileError(path, "is a file of thermorbm already", "use it as it is")
     try:
-        if is_hdf5(path):
-            with foreign_arrays(path) as arrays:
-                chosen = _choose(path, arrays, lattice, name)
-                _check_size(path, chosen)
-                yield chosen
-        elif zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                zipped = _choose(path, _zipped_arrays(archive), lattice, name)
-                _check_size(path, zipped)
-                yield zipped.read()
-        elif _first_bytes(path, 6) == npy_format.MAGIC_PREFIX:
+        if _first_bytes(path, 6) == npy_format.MAGIC_PREFIX:
             yield np.load(path, mmap_mode="r", allow_pickle=False)
         else:
-            raise FileError(path, "is not a npy, npz or HDF5 file", "convert it with numpy.save")
+            with stored_arrays(path) as arrays:
+                chosen = _choose(path, arrays, lattice, name)
+                check_expansion(path, chosen)
+                yield chosen.read() if isinstance(chosen, _ZippedArray) else chosen
     except (FileError, InputError, MemoryError):
         raise
     except Exception as error:  # readers of damaged files raise nearly anything
         raise FileError(path, f"cannot be read as npy, npz or HDF5: {error}") from error
+
+
+@contextmanager
+def stored_arrays(path: Path) -> Iterator[Mapping[str, SpinArray]]:
+    """All arrays of a npz or HDF5 file by name; what they hold is read when they are asked for rows."""
+    if is_hdf5(path):
+        with foreign_arrays(path) as arrays:
+            yield arrays
+    elif zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            yield _zipped_arrays(archive)
+    else:
+        raise FileError(path, "is not a npz or HDF5 file, nor npy with spins alone", "convert it with numpy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,15 +161,6 @@ def _zipped_arrays(archive: zipfile.ZipFile) -> dict[str, _ZippedArray]:
             shape, _, dtype = read(file)
         arrays[member.removesuffix(".npy")] = _ZippedArray(archive, member, shape, dtype)
     return arrays
-
-
-def _check_size(path: Path, array: SpinArray) -> None:
-    """FileError if an array has far more bytes than the file that declares it."""
-    n_bytes, n_stored = math.prod(array.shape) * array.dtype.itemsize, path.stat().st_size
-    if n_bytes > ALWAYS_READ and n_bytes > MOST_EXPANSION * n_stored:
-        problem = f"declares an array of {n_bytes / 1e6:.0f} MB in a file of {n_stored / 1e6:.3g} MB"
-        limit = f"at most {MOST_EXPANSION} times its size is read; save it without compression"
-        raise FileError(path, problem, limit)
 
 
 def _first_bytes(path: Path, n: int) -> bytes:

@@ -15,6 +15,7 @@ import os
 import re
 import stat
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,7 +59,7 @@ def check_readable(path: str | Path) -> None:
     A pipe would be waited for, a device read for ever.
     """
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
             is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
         if not is_regular:
             raise FileError(path, "is not a regular file", "name a file")
@@ -84,8 +85,8 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
             yield temporary
             _flush(temporary)
             os.chmod(temporary, 0o666 & ~_umask())
-            os.replace(temporary, target)
-            _flush(target.parent)
+            _replace(temporary, target)
+            _flush_directory(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -182,6 +183,8 @@ def _content(group: h5py.Group, name: str) -> NDArray[Any]:
     item = group[name] if isinstance(group.get(name, getlink=True), h5py.HardLink) else None
     if not isinstance(item, h5py.Dataset) or item.is_virtual or item.external:
         raise ValueError(f"{name} does not lie in this file")
+    if item.chunks or item.dtype.hasobject:  # which we do not write, and which may unfold to any size
+        raise ValueError(f"{name} is not one block of numbers")
     if item.nbytes > os.path.getsize(group.file.filename):  # nothing of ours is compressed
         raise ValueError(f"{name} declares more bytes than the file has")
     return np.asarray(item[...])
@@ -234,8 +237,30 @@ def _checksum(file: BinaryIO | io.FileIO, kind: str) -> str:
     return digest.hexdigest()
 
 
+def _replace(temporary: str | Path, target: Path) -> None:
+    """Windows does not replace a file that somebody has open; most read for a moment."""
+    for pause in (0.01, 0.1, 0.5):
+        try:
+            os.replace(temporary, target)
+            return
+        except PermissionError:
+            time.sleep(pause)
+    os.replace(temporary, target)
+
+
 def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDWR)  # Windows flushes no file that is open for reading alone
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _flush_directory(path: Path) -> None:
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except PermissionError:  # Windows opens no directories
+        return
     try:
         os.fsync(descriptor)
     finally:
@@ -277,7 +302,7 @@ def create_json(path: Path, content: Mapping[str, Any]) -> None:
         _flush(Path(name))
         os.chmod(name, 0o666 & ~_umask())
         _give_name(name, path)
-        _flush(path.parent)
+        _flush_directory(path.parent)
     finally:
         Path(name).unlink(missing_ok=True)
 
@@ -289,7 +314,7 @@ def _give_name(temporary: str, target: Path) -> None:
     except FileExistsError:
         return
     except PermissionError:  # a file system without hard links; there the last writer wins
-        os.replace(temporary, target)
+        _replace(temporary, target)
 
 
 def finite(value: Any) -> Any:

@@ -4,6 +4,8 @@ import math
 import random
 import re
 
+from thermorbm.storage import FORMAT, FORMAT_VERSION, HEADER_SIZE, _checksum
+
 VALUES = [
     "0", "-1", "1", "2", "1e400", "-0.0", "nan", "inf", "-inf", "1_000_000_000_000", "9999999999999999999999",
     "true", '""', '"x"', '"../../etc/passwd"', '"\\u0000"', '"<script>alert(1)</script>"', "[]", "[[]]",
@@ -38,6 +40,14 @@ def damaged(content: bytes, draw: random.Random) -> bytes:
                 source = draw.randrange(len(changed) + 1)
                 changed[place:place] = changed[source : source + length]
     return bytes(changed)
+
+
+def seal(path, kind: str) -> None:
+    """Writes the header of a file of ours anew, with the checksum of what is there."""
+    with open(path, "r+b") as file:
+        header = f"{FORMAT} {FORMAT_VERSION} {kind} sha256 {_checksum(file, kind)}\n".encode()
+        file.seek(0)
+        file.write(header.ljust(HEADER_SIZE, b"\0"))
 
 
 def rewritten(text: str, draw: random.Random) -> str:

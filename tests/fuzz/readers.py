@@ -16,12 +16,12 @@ import h5py
 import numpy as np
 
 from fuzz import received
-from fuzz.mutations import damaged, rewritten, strange
+from fuzz.mutations import damaged, rewritten, seal, strange
 from thermorbm import RBM, Dataset, Lattice
 from thermorbm.dataset import import_spins
 from thermorbm.errors import ThermorbmError
 from thermorbm.runner.store import Reduced, read_reduced, write_reduced
-from thermorbm.storage import read_hdf5, write_hdf5
+from thermorbm.storage import HEADER, HEADER_SIZE, read_hdf5, write_hdf5
 from thermorbm.study.plan import plan_study
 from thermorbm.study.sources import parameter_values
 from thermorbm.study.steps import STEPS
@@ -124,6 +124,15 @@ def layout(draw, place):
     read(place / "layout.h5")
 
 
+def forged(draw, place):
+    """Our own files with damage anywhere, sealed again: the HDF5 library gets to see them."""
+    read, content = draw.choice(_our_files())
+    path = place / "forged.h5"
+    path.write_bytes(content[:HEADER_SIZE] + damaged(content[HEADER_SIZE:], draw))
+    seal(path, HEADER.fullmatch(content[:HEADER_SIZE])[2].decode())
+    read(path)
+
+
 def npy(draw, place):
     _import(damaged(draw.choice(_foreign_files()["npy"]), draw), draw, place)
 
@@ -136,7 +145,9 @@ def hdf5(draw, place):
     _import(damaged(draw.choice(_foreign_files()["hdf5"]), draw), draw, place)
 
 
-TARGETS = {target.__name__: target for target in (toml, ours, layout, npy, npz, hdf5, *received.TARGETS)}
+TARGETS = {
+    target.__name__: target for target in (toml, ours, layout, forged, npy, npz, hdf5, *received.TARGETS)
+}
 
 
 def fuzz(name, n_inputs, seed=0):

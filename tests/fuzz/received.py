@@ -24,11 +24,16 @@ from thermorbm.storage import write_hdf5
 from thermorbm.training import checkpoint as checkpoints
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "paper"
-MOST_ROWS = 3  # of every list in the results that are damaged: the whole would take too long
+MOST_ROWS = 2  # of every list in the results that are damaged: the whole would take too long
+MOST_BYTES = 20_000  # of every file in the archives that are damaged
 NAMES = [
     "plan.json", "../plan.json", "/tmp/evil", "reduced", "reduced/..", "reduced/x/../../../evil.h5", "lock",
     "reduced/x/a.h5", "reduced/x/a.h5/b.h5", "", ".", "x" * 300, "reduced/x/\u202e.h5", "reduced/x/\n.h5",
 ]  # fmt: skip
+STATE = {
+    "running": [{"name": "train/x", "seconds": 1.0, "fraction": 0.5}], "eta_seconds": 3.0, "workers": 2,
+    "last_error": "x",
+}  # fmt: skip
 TYPES = [
     tarfile.REGTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE,
     tarfile.GNUTYPE_SPARSE, tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, b"?",
@@ -41,7 +46,7 @@ def results(draw, place):
     (path / "run.json").write_bytes(_files()["run.json"])
     _write_json(path / "results.json", _hostile(_results(), draw))
     run = read_run(path)
-    if draw.random() < 0.03:  # which takes a second
+    if draw.random() < 0.01:  # which takes a second
         drawn = {figure: [] for section in (SUMMARY, *SECTIONS) for figure in section.figures}
         make_page(run, drawn, judge_all(SECTIONS, run))
         for figure in all_figures():
@@ -93,8 +98,10 @@ def published(draw, place):
     path = _new(place)
     for name, content in _files().items():
         (path / name).write_bytes(content)
-    victim = path / draw.choice(sorted({*_files(), "tables", "reduced", "lock", "report.html", "plan.json"}))
-    _spoil(victim, draw, place)
+    if draw.random() < 0.5:
+        (path / "lock").write_text('{"pid": 1, "host": "elsewhere"}')  # so that its state is looked at
+    others = {"tables", "reduced", "lock", "report.html", "plan.json", "state.json"}
+    _spoil(path / draw.choice(sorted({*_files(), *others})), draw, place)
     try:
         existing_run(path)
         refresh_results(path)
@@ -130,8 +137,8 @@ def _spoil(victim, draw, place):
             os.mkfifo(victim)
         case 3:
             victim.mkdir()
-        case 4 if victim.suffix == ".json":
-            _write_json(victim, _hostile(json.loads(before), draw) if before != b"x" else [])
+        case 4 | 5 if victim.suffix == ".json":
+            _write_json(victim, _hostile(json.loads(before) if before != b"x" else STATE, draw))
         case _:
             victim.write_bytes(damaged(before, draw))
 
@@ -209,8 +216,10 @@ def _members():
         names = set(source.getnames())
         for task in plan["tasks"]:
             name = f"reduced/{task['kind']}/{task['name']}-{task['hash']}.h5"
+            if name not in names or source.getmember(name).size > MOST_BYTES:
+                continue
             counts[task["kind"]] = counts.get(task["kind"], 0) + 1
-            if name in names and counts[task["kind"]] <= 2:
+            if counts[task["kind"]] <= 2:
                 chosen[name] = source.extractfile(name).read(), task
     plan["tasks"] = [task for _, task in chosen.values()]
     contents = {"plan.json": json.dumps(plan).encode(), **{name: item[0] for name, item in chosen.items()}}

@@ -8,6 +8,8 @@ import pytest
 from thermorbm.model import RBM
 from thermorbm.model.annealing import Anneal
 from thermorbm.model.bennett import crossing
+from thermorbm.model.path import make_path
+from thermorbm.model.patterns import leading_patterns, pattern_bound
 from thermorbm.model.sandwich import Equilibrium, Sandwich
 
 
@@ -73,3 +75,49 @@ def test_two_chains_are_too_few_for_any_trust():
     found = field_machine().log_partition("ais", seed=1, n_chains=2, n_rungs=4)
     assert found.halves == 0
     assert not found.is_trusted
+
+
+def first_order_machine():
+    """Two hidden units whose fields on a random pattern cancel, until a share of the spins lie along it."""
+    rng = np.random.default_rng([1, 0, 11])
+    n_visible, strength = int(rng.integers(40, 121)), rng.uniform(0.6, 1.2)
+    threshold = rng.uniform(0.15, 0.4) * n_visible * strength
+    pattern = strength * rng.choice([-1.0, 1.0], size=n_visible)
+    W = np.vstack([pattern, pattern, 0.1 * rng.standard_normal((6, n_visible))])
+    return RBM(W, 0.05 * rng.standard_normal(n_visible), np.array([-threshold, threshold] + [0.0] * 6))
+
+
+def test_a_mode_behind_a_first_order_transition_is_found_along_the_weights():
+    machine = first_order_machine()
+    truth = machine.log_partition("exact").value
+    found = machine.log_partition("ais", seed=0, n_chains=64, most_rungs=32)
+    assert truth - found.value > 50 * found.error  # works, halves and both directions agree all the same
+    assert abs(found.halves) < 3
+    assert not found.is_trusted
+    assert found.verdict.startswith("out of equilibrium: chains along the weights' patterns find a mode")
+
+
+def test_the_bound_along_patterns_stays_below_ln_z():
+    """The mean weight is Z, so that no bound is far above ln Z in units of its error."""
+    excess = []
+    for seed in range(20):
+        rng = np.random.default_rng([7, seed])
+        machine = RBM(rng.standard_normal((10, 30)) / 4, 0.3 * rng.standard_normal(30), np.zeros(10))
+        betas = np.linspace(0, 1, 257)
+        bound = pattern_bound(make_path(machine), betas, 64, np.random.SeedSequence(seed))
+        if bound is not None:
+            excess.append((bound.value - machine.log_partition("exact").value) / bound.error)
+    assert len(excess) >= 10
+    assert max(excess) < 4
+    assert np.mean(excess) < 1  # from one mode alone a bound, not an estimate
+
+
+def test_leading_patterns_are_those_of_the_singular_vectors():
+    rng = np.random.default_rng(5)
+    u, _ = np.linalg.qr(rng.standard_normal((12, 12)))
+    w, _ = np.linalg.qr(rng.standard_normal((40, 40)))
+    W = (u * 2.0 ** -np.arange(12)) @ w[:, :12].T
+    found = leading_patterns(RBM(W, rng.standard_normal(40), rng.standard_normal(12)), rng)
+    assert found.shape == (8, 40)
+    agreement = np.abs((found[:4] * np.sign(w[:, :4].T)).mean(axis=1))
+    assert (agreement == 1).all()

@@ -1,10 +1,10 @@
-import fcntl
 import json
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
+from filelock import FileLock
 
 from thermorbm.report import build
 from thermorbm.study.run import run_study
@@ -104,8 +104,7 @@ def once(tmp_path_factory, worker_id, name, make):
     base = tmp_path_factory.getbasetemp()
     root = base if worker_id == "master" else base.parent
     place = root / f"shared-{name}"
-    with open(root / f"{name}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with FileLock(root / f"{name}.lock"):
         if not (place / "done").exists():
             place.mkdir()
             make(place)

@@ -3,13 +3,15 @@
 import shutil
 import tarfile
 
+import numpy as np
 import pytest
 from PIL import Image
 
 from thermorbm.cli import run
 from thermorbm.errors import FileError
-from thermorbm.report.publish import ARCHIVE, publish, unpack
-from thermorbm.runner.store import read_reduced
+from thermorbm.report.publish import ARCHIVE, _thinned, publish, unpack
+from thermorbm.runner.store import Reduced, read_reduced, write_reduced
+from thermorbm.study.steps import STEPS
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +40,20 @@ def test_pictures_are_the_same_in_fewer_bytes(kept, finished_run):
         assert after.size == large.size
         assert after.mode == "P"
     assert small.stat().st_size < 0.6 * before.stat().st_size
+
+
+def test_numbers_of_single_configurations_stay_behind(tmp_path):
+    """What figures show of a result is kept as it is, but for arrays with a number per configuration."""
+    task = STEPS["measure"].task("d", {})
+    arrays = {"samples.energy": np.arange(9), "magnetization.edges": np.linspace(-1, 1, 5)}
+    for name, kept in (("with", {"magnetization.edges"}), ("without", set())):
+        path, back = tmp_path / f"{name}.h5", tmp_path / f"{name}-back.h5"
+        write_reduced(path, Reduced(task, {"x": 1}, arrays))
+        back.write_bytes(_thinned(path, with_arrays=name == "with"))
+        assert set(read_reduced(back).arrays) == kept
+        assert read_reduced(back).values == {"x": 1}
+    write_reduced(path, Reduced(task, {}, {"a": np.arange(3)}))
+    assert _thinned(path, with_arrays=True) == path.read_bytes()
 
 
 def test_report_and_tables_come_back(kept, finished_run, tmp_path, quick_figures):

@@ -9,10 +9,14 @@ import tarfile
 import pytest
 
 from thermorbm.cli import run
+from thermorbm.cli.report import refresh_results
 from thermorbm.errors import FileError
 from thermorbm.report import publish as module
+from thermorbm.report.page import make_page
 from thermorbm.report.publish import ARCHIVE, publish, unpack
 from thermorbm.report.run import read_run
+from thermorbm.report.section import judge_all
+from thermorbm.report.sections import SECTIONS, SUMMARY
 from thermorbm.runner.lock import locked, owner
 from thermorbm.runner.rundir import existing_run, open_run, read_plan
 
@@ -84,9 +88,18 @@ def test_archives_larger_than_any_of_ours_are_refused(received, monkeypatch):
 
 @pytest.mark.parametrize(
     "place",
-    ["run.json", "lock", "results.json", "report.html", "tables", "tables/data.csv", "reduced/x/a.h5"],
+    [
+        "run.json",
+        "lock",
+        "results.json",
+        "report.html",
+        "explore.html",
+        "tables",
+        "tables/data.csv",
+        "reduced/x/a.h5",
+    ],
 )
-@pytest.mark.parametrize("command", ["report", "status", "publish", "run"])
+@pytest.mark.parametrize("command", ["report", "status", "publish", "run", "explore"])
 def test_links_are_not_followed(place, command, received, capsys):
     target = received / place
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -163,10 +176,69 @@ def test_what_a_killed_publishing_left_is_cleared_away(finished_run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", ['{"pid": Infinity, "host": "x"}', "[" * 4000, '{"pid": [], "host": 1}', "\\ud800", "null"]
+    "content",
+    [
+        '{"pid": Infinity, "host": "x"}',
+        '{"pid": 1e30, "host": "x"}',
+        '{"pid": -1, "host": "x"}',
+        "[" * 4000,
+        '{"pid": [], "host": 1}',
+        "\\ud800",
+        "null",
+    ],
 )
 def test_a_lock_that_says_nothing_is_free(content, received):
     (received / "lock").write_text(content)
     assert owner(received / "lock") is None
     with locked(received / "lock"):
         pass
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"running": 5},
+        {"running": [5]},
+        {"running": [{"name": []}]},
+        {"running": [{"name": "x", "fraction": "a", "seconds": None}]},
+        {"eta_seconds": "soon"},
+        {"last_error": {"a": 1}},
+    ],
+)
+def test_what_a_runner_elsewhere_is_said_to_do_is_not_believed(state, copied_run, capsys):
+    (copied_run / "lock").write_text('{"pid": 1, "host": "else\\u001b[2Jwhere"}')
+    (copied_run / "state.json").write_text(json.dumps(state))
+    assert run(["status", str(copied_run)]) == 0
+    said = capsys.readouterr().out
+    assert "running: pid 1 on else\\x1b[2Jwhere\n" in said
+    assert "last error" not in said
+
+
+def test_the_report_leaves_out_results_of_other_tasks(copied_run):
+    """Two results of one kind whose files were swapped: neither stands for the other."""
+    first, second, *_ = sorted((copied_run / "reduced" / "measure").glob("*.h5"))
+    content = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(content)
+    refresh_results(copied_run)
+    results = read_run(copied_run).results
+    assert sorted(results.tasks.missing) == sorted(f"measure/{file.stem}" for file in (first, second))
+
+
+def test_no_text_of_the_results_becomes_markup(copied_run, change_results):
+    """Every text that is not a name, at once: verdicts, versions, errors, units, kinds."""
+    payload = "</script><img src=x onerror=alert(1)>"
+
+    def spoiled(value):
+        if isinstance(value, dict):
+            return {key: item if key in ("name", "group") else spoiled(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [spoiled(item) for item in value]
+        return payload if isinstance(value, str) else value
+
+    change_results(copied_run, lambda content: content.update(spoiled(content)))
+    received_run = read_run(copied_run)
+    drawn = {figure: [] for section in (SUMMARY, *SECTIONS) for figure in section.figures}
+    page = make_page(received_run, drawn, judge_all(SECTIONS, received_run))
+    assert "<img src=x" not in page
+    assert "&lt;img src=x" in page

@@ -93,6 +93,33 @@ def test_words_for_a_family_go_before_words_for_any(reproduction, example):
     assert [line.split(" | ")[-1] for line in lines[-2:]] == ["any |", "own |"]
 
 
+def row_of(claim, family, verdict):
+    return {
+        "id": claim,
+        "claim": claim,
+        "family": family,
+        "verdict": verdict,
+        "measured": f"{claim} {family}",
+    }
+
+
+def test_claims_stand_in_four_groups(reproduction, example):
+    """By machines trained well and as the paper's; a claim on the data alone is the same for both."""
+    study = reproduction.read_study(example)
+    verdicts = {"a": ("holds", "holds"), "b": ("does not hold", "holds"), "c": ("holds", "does not hold"),
+                "d": ("does not hold", "does not hold"), "e": ("holds", "inconclusive")}  # fmt: skip
+    study.claims[:] = [row_of("data", "2d", "holds")] + [
+        row_of(name, "2d" + end, verdict)
+        for name, pair in verdicts.items()
+        for end, verdict in zip(("", "-as-paper"), pair, strict=True)
+    ]
+    text = reproduction.groups(study, [{"claim": "b", "family": "2d", "text": "because"}])
+    titles_and_tables = re.split(r"\*\*([^*]+)\*\* \(\d+\)", text)[1:]
+    found = [re.findall(r"^\| (\w+) \| 2d", table, re.M) for table in titles_and_tables[1::2]]
+    assert found == [["data", "a"], ["b"], ["c"], ["d"], ["e"]]
+    assert "| b | 2d | because |" in text
+
+
 def test_usage(reproduction):
     with pytest.raises(SystemExit, match="usage"):
         reproduction.main([])

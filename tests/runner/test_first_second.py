@@ -1,11 +1,11 @@
 """The first second of a run: kills at every step of it, and shards that begin together."""
 
-import os
-import signal
-import sys
+from functools import partial
+from itertools import count
 from multiprocessing import get_context
 
 import pytest
+from injected import killed_at
 
 from thermorbm.errors import FileError
 from thermorbm.runner.lock import locked
@@ -15,7 +15,6 @@ from thermorbm.study.steps import STEPS
 
 TASK = STEPS["measure"].task("x", {"thermal": True}, labels={"family": "f"})
 OTHER = STEPS["measure"].task("x", {"thermal": False}, labels={"family": "f"})
-STEPS_OF_A_WRITE = ("fsync", "replace", "link", "rename", "chmod")
 
 
 def begin(path, patience=0.3):
@@ -24,42 +23,15 @@ def begin(path, patience=0.3):
         prepare(directory, 'name = "one"', [TASK])
 
 
-def killed_at(number, path):
-    """Whether a process that begins a run is killed at that step of its writes; else it came to its end."""
-    child = os.fork()
-    if child == 0:
-        count = [0]
-
-        def counted(function):
-            def call(*arguments, **options):
-                count[0] += 1
-                if count[0] == number:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                return function(*arguments, **options)
-
-            return call
-
-        for name in STEPS_OF_A_WRITE:
-            setattr(os, name, counted(getattr(os, name)))
-        try:
-            begin(path)
-            os._exit(0)
-        except BaseException as error:
-            sys.stderr.write(f"{error!r}\n")
-            os._exit(1)
-    _, status = os.waitpid(child, 0)
-    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
-    return os.WIFSIGNALED(status)
-
-
 def test_a_kill_at_any_write_leaves_a_directory_that_goes_on(tmp_path):
-    number = 1
-    while killed_at(number, tmp_path / f"run-{number}"):
-        begin(tmp_path / f"run-{number}")
-        assert list(read_plan(existing_run(tmp_path / f"run-{number}"))) == [TASK.id]
-        assert not list((tmp_path / f"run-{number}").rglob(".*.tmp"))
-        number += 1
-    assert number > 10  # three files, each with several steps
+    for number in count(1):
+        path = tmp_path / f"run-{number}"
+        if not killed_at(number, partial(begin, path)):
+            break
+        begin(path)
+        assert list(read_plan(existing_run(path))) == [TASK.id]
+        assert not list(path.rglob(".*.tmp"))
+    assert number > 20  # three files, each with several steps, and ten directories
 
 
 def _begin_at(barrier, path, answers):
@@ -108,6 +80,17 @@ def test_fresh_removes_links_and_not_what_they_lead_to(tmp_path):
     clear(open_run(tmp_path / "run", "one", fresh=True))
     assert not (directory.path / "reduced").exists()
     assert (tmp_path / "scratch" / "measure" / "precious").exists()
+
+
+def test_what_users_keep_beside_a_run_stays(tmp_path):
+    directory = open_run(tmp_path / "run", "one")
+    for place in ("notes", "reduced"):
+        (directory.path / place).mkdir()
+        (directory.path / place / ".draft.tmp").touch()
+    prepare(directory, 'name = "one"', [TASK])
+    clear(directory)
+    assert (directory.path / "notes" / ".draft.tmp").exists()
+    assert not (directory.path / "reduced").exists()
 
 
 class Text:

@@ -41,6 +41,7 @@ def test_energy_heat_capacity_and_magnetisation_are_the_transfer_matrix_s(H, tem
     [
         ("triangular", 1, 4.5, exact.triangular),
         ("triangular", -1, 1.0, exact.triangular),
+        ("triangular", -1, 0.5, exact.triangular),  # correlated further than the torus is wide
         ("honeycomb", 1, 2.0, exact.honeycomb),
         ("kagome", -1, 0.5, exact.kagome),
     ],

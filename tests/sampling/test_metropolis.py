@@ -8,9 +8,9 @@ from numpy.random import SeedSequence
 from oracles import metropolis as oracle
 from thermorbm.lattice import Lattice
 from thermorbm.sampling.blocks import MetropolisBlock
-from thermorbm.sampling.generators import generator_state, next_uniform, next_word
 from thermorbm.sampling.metropolis import FIRST_BITS, REFUSAL_PROBABILITY, acceptance_bits, update_order
 from thermorbm.sampling.registers import REPLICAS, WORDS
+from thermorbm.xoroshiro import generator_state, next_uniform, next_word
 
 
 def _spins(block):

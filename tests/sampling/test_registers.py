@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from thermorbm.sampling.registers import WORDS, any_bit, fill, load, rotate_left, shift_left, store
+from thermorbm.sampling.registers import WORDS, any_bit, fill, load, store
+from thermorbm.xoroshiro import rotate_left, shift_left
 
 
 @njit

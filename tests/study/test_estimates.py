@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from thermorbm import exact
+from thermorbm.stats import Estimate
 from thermorbm.study.collect import _is_shown
 from thermorbm.study.critical import critical_points, exact_heat_peak
 from thermorbm.study.entropy import can_integrate, integrated
-from thermorbm.study.estimates import curves
-from thermorbm.study.results import Curve, Estimate
+from thermorbm.study.estimates import curves, widened
+from thermorbm.study.results import Curve
 from thermorbm.study.toml import load_study
 
 SIDE = 32
@@ -178,3 +179,21 @@ def test_scores_of_training_data_stand_in_the_table_of_the_papers_machines_alone
     row = {"indicator": "pseudo_likelihood_train_per_spin", "as_paper": as_paper}
     assert _is_shown(row, (8, 8)) == as_paper
     assert _is_shown({**row, "indicator": "pseudo_likelihood_per_spin"}, (8, 8))
+
+
+def test_the_scatter_between_trainings_is_part_of_the_error():
+    """Three seeds at T = 1 and 3 scatter by 10 and 30 %: 20 % between them, on top of what is stated."""
+    seeds = [
+        [{"a": Estimate(mean * (1 + share * k), 0.0)} for k in (-1, 0, 1)]
+        for mean, share in ((5.0, 0.1), (2.0, 0.3))
+    ]
+    again = dict(zip((1.0, 3.0), seeds, strict=True))
+    wide = widened(Curve((1.0, 2.0, 4.0), (10.0, -20.0, 1.0), (1.0, 3.0, np.nan)), again, "a")
+    assert wide.values == (10.0, -20.0, 1.0)
+    assert wide.errors == pytest.approx((np.hypot(1, 1), np.hypot(3, 4), 0.3))
+
+
+def test_without_further_seeds_a_curve_stays_as_it_is():
+    one = Curve((1.0,), (2.0,), (np.nan,))
+    assert widened(one, {}, "a") is one
+    assert widened(one, {1.0: [{"a": Estimate(2.0, 0.1)}]}, "a") is one

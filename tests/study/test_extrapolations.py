@@ -6,7 +6,7 @@ import pytest
 
 from thermorbm.errors import FileError
 from thermorbm.exact import TC_2D
-from thermorbm.records import from_plain
+from thermorbm.records import as_plain, from_plain
 from thermorbm.report.run import Missing, Run
 from thermorbm.report.sections.extrapolation import extrapolation_tables, figures
 from thermorbm.report.style import our_style
@@ -90,7 +90,10 @@ def family_results(side):
     """What the estimates of one family say: peaks on a line that ends at T_c, and one that is not found."""
     shape, x = [side, side], 1 / side
     known = {
-        "targets": {"heat_capacity": estimate(TC_2D + 0.8 * x, 0.0), "susceptibility": None},
+        "targets": {
+            "heat_capacity": {**estimate(TC_2D + 0.8 * x, 0.0), "source": "kaufman"},
+            "susceptibility": None,
+        },
         "critical": [critical("heat_capacity_per_spin", TC_2D + 0.8 * x)],
     }
     machines = [
@@ -109,38 +112,39 @@ def family_results(side):
 @pytest.fixture(scope="module")
 def joined():
     results = [result for side in SIDES for result in family_results(side)]
-    task = STEPS["estimate"].task("x", {"what": "extrapolation", "nu": 1.0, "sides": list(SIDES)})
+    parameters = {"what": "extrapolation", "nu": 1.0, "sides": list(SIDES)}
+    task = STEPS["estimate"].task("x", parameters, labels={"extrapolation": "2d"})
     return extrapolation(task, results)
 
 
 def test_rows_end_at_tc(joined):
-    rows = {row["indicator"]: row for row in joined["rows"]}
+    rows = {row.indicator: row for row in joined.rows}
     assert list(rows) == [
         "target_heat_capacity", "heat_capacity_per_spin", "visible_energy_variance_per_spin",
         "correlation_L/16", "correlation_L/8",
     ]  # fmt: skip
-    assert joined["infinite"] == TC_2D
+    assert joined.infinite == TC_2D
     for name in list(rows)[:4]:
-        assert rows[name]["estimate"]["value"] == pytest.approx(TC_2D, abs=1e-9)
-        assert abs(rows[name]["relative_to_infinite"]) < 1e-9
+        assert rows[name].estimate.value == pytest.approx(TC_2D, abs=1e-9)
+        assert abs(rows[name].relative_to_infinite) < 1e-9
     machine = rows["visible_energy_variance_per_spin"]
-    assert machine["group"] == "main"
-    assert [machine["points"][str(side)]["n_hidden"] for side in SIDES] == [16, 64, 256]
+    assert machine.variant == "main"
+    assert [machine.points[str(side)].n_hidden for side in SIDES] == [16, 64, 256]
     expected = (TC_2D + 0.4 / 32) / (TC_2D + 0.8 / 32) - 1
-    assert machine["points"]["32"]["relative_to_target"] == pytest.approx(expected)
+    assert machine.points["32"].relative_to_target == pytest.approx(expected)
 
 
 def test_a_peak_that_is_missing_on_one_lattice(joined):
-    row = next(row for row in joined["rows"] if row["indicator"] == "correlation_L/8")
-    assert row["estimate"] is None
-    assert row["problem"] == "peaks must be found on all 3 lattices, got 2"
+    row = next(row for row in joined.rows if row.indicator == "correlation_L/8")
+    assert row.estimate is None
+    assert row.problem == "peaks must be found on all 3 lattices, got 2"
 
 
 def test_figure_and_table(joined, tmp_path):
     study = StudyInfo("s", "S", 1, "single", Control())
     timings = Timings("here", "processor", 0.0, {})
-    item = from_plain(Extrapolation, {"name": "2d", **joined})
-    run = Run(tmp_path, Results(study, {}, (), (item,), TaskCounts(0, 0), timings))
+    assert from_plain(Extrapolation, as_plain(joined)) == joined
+    run = Run(tmp_path, Results(study, {}, (), (joined,), TaskCounts(0, 0), timings))
     with our_style():
         (chart,) = figures(run)
     assert len(chart.panels) == 2

@@ -27,9 +27,9 @@ def reduced(kind, temperature, samples=SAMPLES):
     return Reduced(task, values, sample_arrays(data))
 
 
-def estimate(results, parts=("entropy", "critical")):
+def estimate(results, parts=("entropy", "critical"), hamiltonian="ising"):
     parameters = {
-        "what": "thermodynamics", "shape": [SIDE, SIDE], "hamiltonian": "ising", "is_temperature": True,
+        "what": "thermodynamics", "shape": [SIDE, SIDE], "hamiltonian": hamiltonian, "is_temperature": True,
         "union": False, "parts": list(parts), "seed": 5,
     }  # fmt: skip
     return thermodynamics(STEPS["estimate"].task("t", parameters, [], {}), results)
@@ -105,6 +105,24 @@ def test_ground_states_alone_have_no_peak():
     assert {row["estimate"] for row in rows} == {None}
     assert all("at least 6" in row["problem"] for row in rows)
     assert product.values["targets"]["susceptibility"] is None
+
+
+def test_users_data_without_energies_say_so_and_have_smooth_curves():
+    results = [reduced("measure", t) for t in DATA]
+    plain = [Reduced(each.task, each.values, {}) for each in results]
+    product = estimate(plain, hamiltonian="unknown")
+    assert "their energies are not known; give the shape of the lattice" in " ".join(product.values["notes"])
+    rows = {row["indicator"]: row for row in product.values["critical"]}
+    assert rows["susceptibility_per_spin"]["lower_95"] < rows["susceptibility_per_spin"]["upper_95"]
+
+
+def test_rows_of_short_grids_have_the_fields_of_others(results):
+    short = estimate([reduced("measure", t, 200) for t in (2.2, 2.4)]).values["critical"]
+    fields = {tuple(row) for row in (*short, *estimate(results).values["critical"])}
+    assert len(fields) == 1
+    (row,) = (row for row in short if row["indicator"] == "pseudo_entropy_per_spin")
+    assert row["estimate"] is None
+    assert row["problem"].startswith("number of temperatures must be at least 6")
 
 
 def test_one_temperature_is_not_reweighted():

@@ -53,7 +53,39 @@ def test_a_finished_study_ends_at_once_with_success(capsys, finished, small_file
     shutil.copytree(finished.directory.path, "runs/small")
     assert command(["run", str(small_file), "--no-report"]) == 0
     err = capsys.readouterr().err
-    assert "26 of 26 tasks done, 26 of them before; results in runs/small" in err
+    assert "nothing to do: all 26 tasks were done before; results in runs/small" in err
+
+
+def test_a_report_that_is_up_to_date_is_not_drawn_again(capsys, finished, small_file, monkeypatch):
+    from thermorbm.cli import study as module
+
+    shutil.copytree(finished.directory.path, "runs/small")
+    (Path("runs/small") / "figures").mkdir(exist_ok=True)
+    Path("runs/small/report.html").write_text("drawn before")
+    monkeypatch.setattr(module, "make_report", lambda path, workers: path / "drawn again")
+    assert command(["run", str(small_file)]) == 0
+    out, err = capsys.readouterr()
+    assert "the report is up to date; to draw it again: thermorbm report runs/small" in err
+    assert out.splitlines()[-1] == "report: runs/small/report.html"
+    results = Path("runs/small/results.json")
+    results.write_text(results.read_text().replace('"Small', '"Another'))
+    assert command(["run", str(small_file)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "report: runs/small/drawn again"
+
+
+def test_all_critical_temperatures_on_demand(capsys, finished, small_file):
+    """The end of a run names the command, and the table has what was sought, found or not."""
+    shutil.copytree(finished.directory.path, "runs/small")
+    assert command(["run", str(small_file), "--no-report"]) == 0
+    assert "indicators give a T_c; all of them: thermorbm critical runs/small" in capsys.readouterr().err
+    assert command(["critical", "runs/small"]) == 0
+    out = capsys.readouterr().out
+    rows = [row for family in finished.results.families for row in family.critical_temperatures]
+    sought = [row for row in rows if row.is_shown and row.was_sought]
+    assert len([line for line in out.splitlines() if "│ 2d" in line]) == len(sought)
+    assert command(["critical", "runs/small", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["critical_temperatures"]) == len(sought)
+    assert "is not a run directory" in refused(capsys, "critical", ".")
 
 
 def test_a_failed_certificate_is_code_3(capsys, finished, small_file, monkeypatch):

@@ -32,6 +32,8 @@ ORDER = (
     "init",
     "status",
     "report",
+    "critical",
+    "explore",
     "publish",
     "sample",
     "import",
@@ -52,7 +54,6 @@ class InOrder(TyperGroup):
 
 app = typer.Typer(
     cls=InOrder,
-    add_completion=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -69,6 +70,7 @@ def top(
     Examples:
       thermorbm run tiny
       thermorbm init mine.toml
+      thermorbm explore runs/tiny
       thermorbm sample --shape 64x64 -T 2.25 -n 50000 --seed 1 -o data.h5
       thermorbm info data.h5
       thermorbm export data.h5 -o data.npy

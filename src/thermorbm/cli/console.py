@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import typer
 
 from thermorbm.bars import ProgressCallback, progress_bars
+from thermorbm.shown import visible
 
 PLAIN_STEPS = 10  # lines per stage where there is no terminal
 
@@ -22,24 +22,11 @@ def say(message: str) -> None:
     typer.echo(visible(" ".join(message.split())), err=True)
 
 
-def visible(text: str) -> str:
-    """The same with \\x1b and the like for characters that steer a terminal; names in files may hold them."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
 def print_json(value: Mapping[str, Any]) -> None:
     """Strict JSON on stdout; numbers that JSON cannot write (NaN, infinity) become null."""
-    typer.echo(json.dumps(_finite(value), indent=2, allow_nan=False))
+    from thermorbm.storage import finite
 
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    typer.echo(json.dumps(finite(value), indent=2, allow_nan=False))
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], right: bool) -> None:
@@ -69,13 +56,17 @@ def _cell(value: object) -> str:
         return "none"
     if isinstance(value, float):
         return f"{value:.6g}"
-    if isinstance(value, dict) and value.keys() == {"value", "error"}:
+    if isinstance(value, dict) and value.keys() == {"value", "error"} and _are_numbers(value.values()):
         return f"{value['value']:.7g} +- {value['error']:.2g}"
     if isinstance(value, dict):
         return ", ".join(f"{key} {_cell(item)}" for key, item in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(_cell(item) for item in value) or "none"
     return str(value)
+
+
+def _are_numbers(values: Iterable[object]) -> bool:
+    return all(isinstance(value, int | float) for value in values)
 
 
 @contextmanager

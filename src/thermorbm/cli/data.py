@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,7 +33,7 @@ from thermorbm.cli.options import (
     numbers,
     yes_or_no_per_axis,
 )
-from thermorbm.errors import CertificateWarning
+from thermorbm.errors import CertificateWarning, InputError
 
 if TYPE_CHECKING:
     from thermorbm.dataset import Dataset
@@ -147,33 +148,46 @@ def import_(
         str | None,
         typer.Option("--array", metavar="NAME", help="Array to take from npz or HDF5 files with several."),
     ] = None,
+    lattice: LatticeOption = None,
+    coupling: CouplingOption = "1",
+    field: FieldOption = 0.0,
+    open_axes: OpenOption = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Turn users' arrays of spins into a dataset.
 
     Arrays hold +-1, or 0/1 with 0 for spin -1, as (n, sites) or (n, side, side ...). Several files are joined
-    in the order given. Nothing is unpickled.
+    in the order given. Nothing is unpickled. A lattice, coupling or field says of which Hamiltonian they are.
 
     \b
-    Example:
+    Examples:
       thermorbm import a.npy b.npz --shape 64x64 -T 2.25 -o data.h5
+      thermorbm import a.npy --lattice kagome --shape 12x12 --coupling -1 -T 0.5 -o data.h5
     """
     from thermorbm.dataset import checked_temperature, import_spins
     from thermorbm.lattice import Lattice
     from thermorbm.storage import check_target
 
-    lattice = None if shape is None else Lattice.parse(shape)
+    model = None
+    if (lattice, coupling, field, open_axes) != (None, "1", 0.0, None):
+        if shape is None:
+            raise InputError("shape", None, "the sides of the lattice in cells", "give --shape 24x24")
+        model = _hamiltonian(lattice, shape, coupling, field, None, None, open_axes)
+    grid = None if shape is None else Lattice.parse(shape)
     checked_temperature(temperature)  # before the work
     check_target(output, overwrite=force)
-    data = import_spins(files, lattice, temperature, array=array)
+    data = import_spins(files, grid if model is None else model.lattice, temperature, array=array)
+    data = data if model is None else replace(data, hamiltonian=model)
     data.save(output)
     show_dataset({"file": str(output), **dataset_summary(data)}, f"wrote {output}", as_json)
 
 
 @app.command(epilog=EPILOG)
 def export(file: DataArgument, output: OutputOption, force: ForceOption = False) -> None:
-    """Write a dataset as int8 spins of +-1: .npy, or .npz with temperature and shape.
+    """Write a dataset as an array for other programs.
+
+    int8 spins of +-1 as .npy, or as .npz with temperature and shape.
 
     \b
     Example:
@@ -220,7 +234,7 @@ def _exit_code(data: Dataset, output: Path) -> int:
 
 @app.command()
 def demo() -> None:
-    """Sample 32x32 at a few temperatures and compare with exact results; takes some seconds."""
+    """Sample 32x32 and compare with exact results, in some seconds."""
     from thermorbm.demo import SIDE, demo_rows
 
     with progress() as report:

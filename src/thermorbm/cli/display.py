@@ -9,16 +9,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from thermorbm.bars import live_line
 from thermorbm.cli.console import PLAIN_STEPS, say
 
 if TYPE_CHECKING:
-    from rich.live import Live
-    from rich.table import Table
-
     from thermorbm.reading.analysis import Step
     from thermorbm.runner.progress import Listener, Snapshot
 
-SECONDS_BETWEEN_LINES = 10.0
+SECONDS_BETWEEN_LINES, SECONDS_WITHOUT_NEWS = 10.0, 60.0
 TRAINING_SECONDS_BETWEEN_LINES = 60.0
 
 StepCallback = Callable[["Step"], None]
@@ -30,65 +28,29 @@ def display() -> Iterator[Listener]:
     if not sys.stderr.isatty():
         yield PlainDisplay()
         return
-    from rich.console import Console
-    from rich.live import Live
+    from thermorbm.study.watch import LiveListener
 
-    with Live(console=Console(stderr=True), refresh_per_second=4, transient=True) as live:
-        yield LiveDisplay(live)
+    with live_line() as line:
+        yield LiveListener(line)
 
 
 class PlainDisplay:
-    """A line when a stage is complete, and one every ten seconds."""
+    """A line when something else is going on, at most every ten seconds, and one every minute."""
 
     def __init__(self) -> None:
-        self._last, self._complete = time.monotonic(), set[str]()
+        self._last, self._shown = -math.inf, set[str]()
 
     def note(self, text: str) -> None:
         say(text)
 
     def update(self, snapshot: Snapshot) -> None:
-        complete = {kind for kind, (done, total) in snapshot.stages.items() if done == total}
-        if complete - self._complete or time.monotonic() - self._last > SECONDS_BETWEEN_LINES:
-            self._last, self._complete = time.monotonic(), self._complete | complete
-            stages = ", ".join(f"{kind} {done}/{total}" for kind, (done, total) in snapshot.stages.items())
-            say(f"{stages}; {left(snapshot)}")
+        from thermorbm.study.watch import kinds_under_way, line_of
 
-
-class LiveDisplay:
-    """One bar per stage and a line per task under way, drawn in place; notes scroll by above."""
-
-    def __init__(self, live: Live) -> None:
-        self._live, self._began = live, time.monotonic()
-
-    def note(self, text: str) -> None:
-        self._live.console.print(" ".join(text.split()), markup=False, highlight=False)
-
-    def update(self, snapshot: Snapshot) -> None:
-        self._live.update(self._drawn(snapshot))
-
-    def _drawn(self, snapshot: Snapshot) -> Table:
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table.grid(padding=(0, 2))
-        for kind, (done, total) in snapshot.stages.items():
-            table.add_row(kind, ProgressBar(total, done, width=30), f"{done}/{total}")
-        for task in snapshot.running:
-            share = f"{100 * task.fraction:.0f} %" if task.fraction else ""
-            table.add_row(Text("at"), Text(task.name), f"{task.seconds:.0f} s {share}")
-        failed = snapshot.counts["failed"]
-        trouble = f", {failed} failed" if failed else ""
-        table.add_row("", f"{time.monotonic() - self._began:.0f} s so far, {left(snapshot)}{trouble}", "")
-        return table
-
-
-def left(snapshot: Snapshot) -> str:
-    """The time that is left, in words."""
-    if snapshot.eta is None:
-        return "time left not known yet"
-    minutes, seconds = divmod(round(snapshot.eta), 60)
-    return f"about {minutes} min {seconds:02d} s left" if minutes else f"about {seconds} s left"
+        kinds, since = kinds_under_way(snapshot), time.monotonic() - self._last
+        is_new = set(kinds) != self._shown
+        if kinds and since > (SECONDS_BETWEEN_LINES if is_new else SECONDS_WITHOUT_NEWS):
+            self._last, self._shown = time.monotonic(), set(kinds)
+            say(line_of(snapshot))
 
 
 @contextmanager

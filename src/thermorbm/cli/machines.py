@@ -30,12 +30,20 @@ def generate(
     output: OutputOption,
     start: Annotated[str, typer.Option("--start", metavar="NAME", help="p_h, random or data.")] = "p_h",
     steps: Annotated[
-        int, typer.Option("--steps", parser=whole_number, metavar="K", help="Gibbs steps: gives v^(K).")
+        int,
+        typer.Option(
+            "--steps", parser=whole_number, metavar="K", help="Number of Gibbs steps from the start."
+        ),
     ] = 7,
     seed: SeedOption = 0,
     p_h: Annotated[
         float | None,
-        typer.Option("--p-h", parser=number, metavar="P", help="Default (<|m|> + 1) / 2 of the data."),
+        typer.Option(
+            "--p-h",
+            parser=number,
+            metavar="P",
+            help="Probability p_h of that start; by default (<|m|> + 1) / 2 of the data.",
+        ),
     ] = None,
     data: Annotated[
         Path | None,
@@ -78,9 +86,10 @@ def analyse(
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Read a machine with a dataset: L~, cross entropy, visible energy, weights, entropy bracket, verdicts.
+    """Read a machine with a dataset: likelihoods, energies, entropy.
 
-    The bracket S~ <= S <= upper edge holds for configurations that training has not seen.
+    L~, cross entropy, visible energy, weights, ln Z, the entropy bracket, and verdicts. The bracket
+    S~ <= S <= upper edge holds for configurations that training has not seen.
 
     \b
     Examples:

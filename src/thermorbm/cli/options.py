@@ -81,7 +81,10 @@ CountOption = Annotated[
     typer.Option("--n-samples", "-n", parser=whole_number, metavar="N", help="Number of configurations."),
 ]
 SeedOption = Annotated[
-    int, typer.Option("--seed", parser=whole_number, metavar="N", help="Same seed, same result.")
+    int,
+    typer.Option(
+        "--seed", parser=whole_number, metavar="N", help="Seed; the same one gives the same result."
+    ),
 ]
 ThreadsOption = Annotated[
     int | None,

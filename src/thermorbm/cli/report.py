@@ -1,4 +1,4 @@
-"""Commands that show what a run directory holds: report, publish."""
+"""Commands that show what a run directory holds: report, explore, publish."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from thermorbm.cli.app import app
 from thermorbm.cli.console import say
-from thermorbm.cli.options import WorkersOption
+from thermorbm.cli.options import WorkersOption, number
 
 EPILOG = """\b
 Exit codes:
@@ -23,10 +23,10 @@ def report(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory.")],
     workers: WorkersOption = None,
 ) -> int:
-    """Make the report of a study from what is done so far, while it runs or afterwards.
+    """Make the report of a study from what is done so far.
 
-    Writes report.html, figures/*.svg, figures/*.png and tables/*.csv into the run directory. Parts that are
-    not there yet are left out, and the report says so.
+    While it runs or afterwards. Writes report.html, figures/*.svg, figures/*.png and tables/*.csv into the
+    run directory. Parts that are not there yet are left out, and the report says so.
 
     \b
     Example:
@@ -38,15 +38,47 @@ def report(
 
 
 @app.command(epilog=EPILOG)
+def explore(
+    directory: Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Default RUN/explore.html.")
+    ] = None,
+    size: Annotated[
+        float, typer.Option("--size", parser=number, metavar="MB", help="How large the file may be.")
+    ] = 40.0,
+) -> int:
+    """Make a page in which the machines of a study run: chains, filters, real configurations beside new ones.
+
+    One HTML file for any browser, without server or network. What is not there yet is named on the page.
+
+    \b
+    Examples:
+      thermorbm explore runs/desk
+      thermorbm explore runs/paper -o lecture.html --size 20
+    """
+    from thermorbm.explorer import build_explorer
+
+    refresh_results(directory)
+    page = build_explorer(directory, output, size)
+    say(f"{page.stat().st_size / 1e6:.1f} MB")
+    typer.echo(page)
+    return 0
+
+
+@app.command(epilog=EPILOG)
 def publish(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A run directory with its report.")],
     target: Annotated[
-        Path, typer.Argument(metavar="TARGET", help="Where to; what was published there before is replaced.")
+        Path,
+        typer.Argument(
+            metavar="TARGET", help="Directory to publish to; what was published there before is replaced."
+        ),
     ],
 ) -> int:
-    """Copy what is worth keeping of a study: results, tables, figures and reduced results.
+    """Copy what is worth keeping of a study.
 
-    Machines and configurations stay behind. `thermorbm report` makes the report again in a copy of TARGET.
+    That is results, tables, figures and reduced results. Machines and configurations stay behind. `thermorbm
+    report` makes the report again in a copy of TARGET.
 
     \b
     Example:
@@ -69,6 +101,14 @@ def make_report(directory: Path, workers: int | None) -> Path:
 
     say("drawing the report")
     return build(directory, wanted_workers(workers))
+
+
+def report_is_current(directory: Path) -> bool:
+    """Whether the page was drawn after the last change of the results, and its figures are there."""
+    page, results = directory / "report.html", directory / "results.json"
+    if not page.exists() or not (directory / "figures").is_dir():
+        return False
+    return page.stat().st_mtime_ns >= results.stat().st_mtime_ns
 
 
 def refresh_results(directory: Path) -> None:

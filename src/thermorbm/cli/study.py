@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from thermorbm.cli.app import INTERRUPTED, NOT_CERTIFIED, app
-from thermorbm.cli.console import print_json, print_table, say, visible
+from thermorbm.cli.console import print_json, print_table, say
+from thermorbm.cli.critical import show_headlines
+from thermorbm.cli.display import display
 from thermorbm.cli.options import JsonOption, WorkersOption
-from thermorbm.cli.report import make_report
+from thermorbm.cli.report import make_report, report_is_current
+from thermorbm.shown import visible
 
 if TYPE_CHECKING:
     from thermorbm.runner.progress import Status
     from thermorbm.runner.run import RunSummary
-    from thermorbm.study.results import CriticalTemperature, Results
+    from thermorbm.study.results import Results
 
 TASK_FAILED, TERMINATED = 1, 143
 
@@ -42,13 +45,24 @@ Exit codes:
 """
 
 
+def _names(incomplete: str) -> list[str]:
+    """Built-in studies and TOML files that begin so, for the completion of the shell."""
+    from thermorbm.study.toml import builtin_studies
+
+    files = [path.name for path in Path().glob("*.toml")]
+    return [name for name in (*builtin_studies(), *sorted(files)) if name.startswith(incomplete)]
+
+
 class Terminated(KeyboardInterrupt):
     """A request of the system to end, as when a batch job's time is over."""
 
 
 @app.command(epilog=RUN_EPILOG)
 def run(
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="A built-in study, or a TOML file.")],
+    study: Annotated[
+        str,
+        typer.Argument(metavar="STUDY", help="A built-in study, or a TOML file.", autocompletion=_names),
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Run directory; runs/NAME by default.")
     ] = None,
@@ -67,9 +81,10 @@ def run(
 ) -> int:
     """Run a study, or what is not done yet of it.
 
-    Built-in studies: tiny, desk, paper-2d, paper-3d, paper-union, paper. Every result is named by what
-    determines it, so that stopping and starting again, or adding a temperature, repeats nothing. Ends with a
-    table of critical temperatures and with the path of the report, DIR/report.html.
+    Built-in studies: tiny, desk, frustrated, scaling, paper-2d, paper-3d, paper-union, paper, paper-plus.
+    Every result is named by what determines it, so that stopping and starting again, or adding a temperature,
+    repeats nothing. Ends with the critical temperatures that matter most (`thermorbm critical DIR` has all)
+    and with the path of the report, DIR/report.html.
 
     \b
     Examples:
@@ -78,7 +93,6 @@ def run(
       thermorbm run paper --cluster tcp://host:8786
       thermorbm run paper --shard 3/16
     """
-    from thermorbm.cli.display import display
     from thermorbm.runner.shards import Shard
     from thermorbm.study.run import run_shard, run_study
     from thermorbm.study.toml import find_study
@@ -95,7 +109,7 @@ def run(
         code = _conclude(summary)
         if summary.results is not None and not no_report:
             here = None if cluster else workers  # those of a cluster are elsewhere
-            typer.echo(f"report: {make_report(summary.directory.path, here)}")
+            typer.echo(f"report: {_report(summary, here)}")
     except Terminated:
         say(f"ended on request; to continue: {_again(study, out, shard)}")
         return TERMINATED
@@ -150,12 +164,24 @@ def _signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def _report(summary: RunSummary[Results], workers: int | None) -> Path:
+    """The page; it is not drawn again where nothing has changed since."""
+    path = summary.directory.path
+    if report_is_current(path):
+        say(f"the report is up to date; to draw it again: thermorbm report {path}")
+        return path / "report.html"
+    return make_report(path, workers)
+
+
 def _conclude(summary: RunSummary[Results]) -> int:
     outcome, path = summary.outcome, summary.directory.path
-    n_done = summary.n_before + len(outcome.done)
     if summary.results is not None:
-        _show_critical(summary.results)
-    say(f"{n_done} of {summary.n_tasks} tasks done, {summary.n_before} of them before; results in {path}")
+        show_headlines(summary.results, path)
+    if summary.n_before == summary.n_tasks:
+        say(f"nothing to do: all {summary.n_tasks} tasks were done before; results in {path}")
+    else:
+        n_done = summary.n_before + len(outcome.done)
+        say(f"{n_done} of {summary.n_tasks} tasks done, {summary.n_before} of them before; results in {path}")
     if not summary.is_complete:
         say(f"{len(outcome.failed)} tasks failed, {len(outcome.skipped)} skipped; see {path / 'failed'}")
         return TASK_FAILED
@@ -176,58 +202,19 @@ def _warn(results: Results) -> int:
     return NOT_CERTIFIED if results.not_certified or results.diverged else 0
 
 
-def _show_critical(results: Results) -> None:
-    """The table of critical temperatures on stdout; targets are of the same finite lattice."""
-    from thermorbm.study.quantities import indicator_text
-
-    rows = [
-        (family.name, indicator_text(row.indicator, row.feature), _machines(row), *_numbers(row))
-        for family in results.families
-        for row in family.critical_temperatures
-        if row.is_shown and row.was_sought  # a variant of a few temperatures has none
-    ]
-    if rows:
-        columns = "", "indicator", "machines", "T_c", "target", "off"
-        print_table("critical temperatures", columns, rows, right=False)
-        _say_notes(results)
-
-
-def _machines(row: CriticalTemperature) -> str:
-    return "" if row.variant is None else f"{row.variant} {row.n_hidden}"
-
-
-def _numbers(row: CriticalTemperature) -> tuple[str, str, str]:
-    if row.estimate is None or row.problem is not None:
-        return row.words, "", ""
-    target = "" if row.target is None else f"{row.target.value:.3f}"
-    off = "" if row.relative_to_target is None else f"{100 * row.relative_to_target:+.1f} %"
-    if row.interval is not None:  # 95 %: a distance from its middle would say nothing
-        return row.words, target, ""
-    return f"{row.estimate.value:.3f} ± {row.estimate.error:.3f}", target, off
-
-
-def _say_notes(results: Results) -> None:
-    """What is to be said beside the numbers, such as second peaks."""
-    from thermorbm.study.quantities import indicator_text
-
-    for family in results.families:
-        for row in family.critical_temperatures:
-            if row.is_shown and row.note and row.estimate is not None:
-                name = indicator_text(row.indicator, row.feature)
-                say(" ".join(part for part in (family.name, name, _machines(row)) if part) + f": {row.note}")
-
-
 def _show(progress: Status) -> None:
+    from thermorbm.study.watch import time_left
+
     counts = ", ".join(f"{number} {state}" for state, number in progress.counts.items() if number)
     rows = [(kind, f"{done}/{total}") for kind, (done, total) in progress.stages.items()]
     print_table(f"{progress.study}: {counts}", ("stage", "done"), rows, right=True)
     if progress.runner:
-        left = "" if progress.eta_seconds is None else f", about {progress.eta_seconds:.0f} s left"
-        _tell(f"running: pid {progress.runner['pid']} on {progress.runner['host']}{left}")
+        who, left = progress.runner, time_left(progress.eta_seconds)
+        _tell(f"running: pid {who['pid']} on {who['host']}, {left}")
     for name, who in progress.shards.items():
         _tell(f"shard {name}: pid {who['pid']} on {who['host']}")
     for task in progress.running:
-        _tell(f"  {task['name']} {100 * task['fraction']:.0f} %, {task['seconds']:.0f} s")
+        _tell(f"  {task.name} {100 * task.fraction:.0f} %, {task.seconds:.0f} s")
     for task_id, error in progress.failed.items():
         _tell(f"failed: {task_id}: {error}")
     if progress.last_error and not progress.failed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -42,16 +43,25 @@ def train(
     ] = None,
     kernel: Annotated[
         int | None,
-        typer.Option("--kernel", parser=whole_number, metavar="K", help="Their side in sites; default 3."),
+        typer.Option(
+            "--kernel", parser=whole_number, metavar="K", help="Side of each filter in sites; default 3."
+        ),
     ] = None,
     point_group: Annotated[
         bool,
-        typer.Option("--point-group", help="Each filter in all turns and reflections; by default two."),
+        typer.Option(
+            "--point-group", help="Tie each filter to its turns and reflections; by default two filters."
+        ),
     ] = False,
     recipe: Annotated[str, typer.Option("--recipe", metavar="NAME", help="fast or paper.")] = "fast",
     epochs: Annotated[
         int | None,
-        typer.Option("--epochs", parser=whole_number, metavar="N", help="Passes; by default the recipe's."),
+        typer.Option(
+            "--epochs",
+            parser=whole_number,
+            metavar="N",
+            help="Passes over the data; the recipe's number by default.",
+        ),
     ] = None,
     seed: SeedOption = 0,
     validation: Annotated[
@@ -82,8 +92,14 @@ def train(
     checkpoint: Annotated[
         Path | None,
         typer.Option(
-            "--checkpoint", metavar="FILE", help="Written as training goes; continued from if there."
+            "--checkpoint",
+            metavar="FILE",
+            help="Checkpoint: written during training, continued from if it exists.",
         ),
+    ] = None,
+    tensorboard: Annotated[
+        Path | None,
+        typer.Option("--tensorboard", metavar="DIR", help="Write the history for TensorBoard there."),
     ] = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
@@ -114,7 +130,8 @@ def train(
         raise InputError("--checkpoint", str(checkpoint), "another file than the output")
     data, scored = _datasets(file, validation, held_out)
     began = time.monotonic()
-    with training_progress() as report:
+    with training_progress() as report, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
         result = thermorbm.train(
             data,
             n_hidden,
@@ -131,8 +148,11 @@ def train(
             filters=filters,
             kernel=kernel,
             point_group=point_group,
+            tensorboard=tensorboard,
             **({"zero_bias": True} if zero_bias else {}),
         )
+    for warning in caught:
+        say(f"WARNING: {warning.message}")
     result.rbm.save(output)
     summary = {
         "file": str(output),

@@ -14,7 +14,7 @@ from thermorbm.estimators.integration import (
     integration_grid,
     ordered_ground_state,
 )
-from thermorbm.estimators.reweighted_peak import reweighted_peak
+from thermorbm.estimators.reweighted_peak import observable_peak, reweighted_peak
 from thermorbm.estimators.reweighting import GroundStates, KnownEntropy, Reweighting, ThermalCurves
 from thermorbm.estimators.scaling import BinderCrossing, ScalingFit, binder_crossing, scaling_fit
 from thermorbm.estimators.seeds import mean_over_seeds
@@ -57,6 +57,7 @@ __all__ = [
     "integration_grid",
     "magnetic_averages",
     "mean_over_seeds",
+    "observable_peak",
     "ordered_ground_state",
     "peak",
     "reweighted_peak",

@@ -1,10 +1,12 @@
 """Where a curve peaks or is steepest, with an uncertainty that holds for coarse grids and noisy points.
 
 Many smooth curves are drawn through the points (see `smoothing`); each has its own maximum, and the spread of
-these maxima is the uncertainty. It is then widened by what no smooth curve through the points shows: the
-true maximum lies off theirs by some per cent of the spacing of the points, more where a single point lies in
-the upper half of the peak. How much more was read off curves with known maxima, on many grids, and
-`python -m benchmarks.coverage` tells how often the intervals hold since (docs/curves.md has its table).
+these maxima is the uncertainty. It is then widened by what no smooth curve through the points shows: a peak
+whose two sides differ has its maximum off theirs by h s^2 / (0.1 T), s being the spacing of the points, and h
+is the larger the fewer points lie in the upper half of the peak. Both h and the share of the spread that
+counts were read off 1400 rounded logarithms and two-sided powers with known maxima, at random places on grids
+of 0.05, 0.1 and 0.25; `python -m benchmarks.coverage` tells on other curves how often the intervals hold
+(docs/curves.md has its table).
 
 Where no smooth curve follows the largest point, which stands alone far above its neighbours, the peak is
 nearer to it than to them: no more is said.
@@ -35,19 +37,24 @@ Array = NDArray[np.float64]
 _EDGE_SHARE = 0.16  # of the maxima at an end of the grid, beyond which there is no peak to speak of
 _OF_PEAKS, _OF_SLOPES = 3, 4  # order of the derivative that is white noise: a slope has one less
 _LONE = 3.0  # times the noise by which a lone point is above its neighbours
-# What smooth curves miss, in spacings of the points: added in quadrature to half of the 68 % and of the 95 %.
-_RESOLVED = {"X": (0.03, 0.08), "ln X": (0.02, 0.06), "slope": (0.0, 0.0)}
-_UNRESOLVED = {"X": (0.17, 0.25), "ln X": (0.045, 0.14), "slope": (0.03, 0.08)}
-# Slopes of the curves scatter more than they are off: their maxima count by this part of their distance.
-_SHARE = {"X": 1.0, "ln X": 1.0, "slope": 0.75}
+# By the number of points in the upper half, 1, 2, 3 or more: the share of the spread of the random curves'
+# maxima that counts (few points leave them too free), and what all smooth curves miss, h, added in quadrature
+# to half of the 68 % and of the 95 %.
+_WIDTHS = {
+    "value": ((0.8, 0.075, 0.19), (0.8, 0.04, 0.18), (0.8, 0.04, 0.1), (1.1, 0.0, 0.0)),
+    "slope": ((0.75, 0.12, 0.27), (0.75, 0.12, 0.2), (0.75, 0.0, 0.0), (0.75, 0.0, 0.0)),
+}
+_MOST_HIDDEN = 1.5  # spacings: peaks far narrower than these are told by no curve
+_ASYMMETRY = 0.1  # of T: the width over which the sides of a peak come to differ
 _USELESS = 0.5  # of the grid's range: an interval (95 %) that is wider determines nothing
-_SECOND_PEAK = 0.2  # of the curve's range, by which a second peak stands above the dip between both
+_SECOND_PEAK = 0.1  # of the curve's range, by which a second peak stands above the dip between both
 
 
 @dataclass(frozen=True, eq=False)
 class CriticalPoint:
-    """temperature: the median of the maxima and half the width of their central 68 %, lower to upper.
+    """Where a curve marks the critical temperature.
 
+    temperature: the median of the maxima and half the width of their central 68 %, lower to upper.
     at_edge: the maximum is as likely at an end of the grid, so that the grid must be extended; temperature
     is then that of the end, or between. resolved: at least two points lie in the upper half of the peak.
     indicator: the curve whose maximum was sought. fit: the smooth curve through the points themselves.
@@ -69,10 +76,12 @@ class CriticalPoint:
 
     @property
     def value(self) -> float:
+        """The critical temperature."""
         return self.temperature.value
 
     @property
     def error(self) -> float:
+        """Its standard error."""
         return self.temperature.error
 
     def __str__(self) -> str:
@@ -90,7 +99,7 @@ def peak(
     """Maximum of X(T), for an indicator such as a variance or a correlation."""
     points = Points(temperatures, values, errors)
     draws = draw_positive_curves(points, _OF_PEAKS, n_draws, seed)
-    found = _locate(points, draws, draws.values, "ln X" if draws.of_logarithm > 0.5 else "X")
+    found = _locate(points, draws, draws.values, "value")
     return _around_lone_point(points, found) if _top_stands_alone(points, found) else found
 
 
@@ -116,12 +125,13 @@ def heat_peak(
 def _locate(points: Points, draws: CurveDraws, indicator: Array, kind: str) -> CriticalPoint:
     tops = maxima(draws.temperatures, indicator)
     ends = (tops == draws.temperatures[0]) | (tops == draws.temperatures[-1])
-    tops = np.median(tops) + _SHARE[kind] * (tops - np.median(tops))
-    resolved = _points_in_upper_half(points, draws, indicator) >= 2
-    hidden = (_RESOLVED if resolved else _UNRESOLVED)[kind]
-    spacing = _spacing_at(points.temperatures, float(np.median(tops)))
-    low, middle, high = _widened(np.quantile(tops, ONE_SIGMA), hidden[0] * spacing)
-    lowest, _, highest = _widened(np.quantile(tops, TWO_SIGMA), hidden[1] * spacing)
+    n_upper, here = _points_in_upper_half(points, draws, indicator), float(np.median(tops))
+    share, *hidden = _WIDTHS[kind][int(np.clip(n_upper, 1, 4)) - 1]
+    tops = here + share * (tops - here)
+    spacing = _spacing_at(points.temperatures, here)
+    scale = spacing**2 / max(_ASYMMETRY * abs(here), spacing / _MOST_HIDDEN)
+    low, middle, high = _widened(np.quantile(tops, ONE_SIGMA), hidden[0] * scale)
+    lowest, _, highest = _widened(np.quantile(tops, TWO_SIGMA), hidden[1] * scale)
     at_edge = bool(ends.mean() > _EDGE_SHARE)
     useless = highest - lowest > _USELESS * float(np.ptp(points.temperatures))
     curve = fitted_curve(draws.temperatures, indicator)
@@ -130,7 +140,7 @@ def _locate(points: Points, draws: CurveDraws, indicator: Array, kind: str) -> C
         low,
         high,
         at_edge,
-        resolved,
+        n_upper >= 2,
         curve,
         fitted_curve(draws.temperatures, draws.values),
         lowest,
@@ -162,7 +172,7 @@ def describe(at_edge: bool, useless: bool, others: Array) -> str:
 
 def other_peaks(curve: FittedCurve) -> Array:
     """Temperatures of peaks beside the largest that are no noise: they rise from the dip between both by a
-    fifth of the curve's range, and by more than two errors.
+    tenth of the curve's range, and by more than two errors.
     """
     least = _SECOND_PEAK * float(np.ptp(curve.values))
     places, found = find_peaks(curve.values, prominence=least)
@@ -194,6 +204,7 @@ def _around_lone_point(points: Points, found: CriticalPoint) -> CriticalPoint:
     top = int(np.argmax(points.values))
     left, right = (points.temperatures[top - 1 : top + 1] + points.temperatures[top : top + 2]) / 2
     low, middle, high = (float(left + share * (right - left)) for share in ONE_SIGMA)
+    lowest, _, highest = (float(left + share * (right - left)) for share in TWO_SIGMA)
     return replace(
         found,
         temperature=Estimate(middle, (high - low) / 2),
@@ -201,8 +212,8 @@ def _around_lone_point(points: Points, found: CriticalPoint) -> CriticalPoint:
         upper=high,
         at_edge=False,
         resolved=False,
-        lower_95=float(left),
-        upper_95=float(right),
+        lower_95=lowest,
+        upper_95=highest,
         determined=True,
         note="",
     )

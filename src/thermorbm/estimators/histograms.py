@@ -68,6 +68,7 @@ class Histograms:
 
     @property
     def n_blocks(self) -> int:
+        """Number of blocks that samples are cut into."""
         return len(self.block_counts)
 
 

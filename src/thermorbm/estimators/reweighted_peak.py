@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 _PEAKS = {"heat_capacity": "heat_capacity", "energy": "heat_capacity", "entropy": "heat_capacity"}
 _PEAKS["susceptibility"] = "susceptibility"
 _FALLS = {"abs_magnetization": "abs_magnetization", "binder": "binder"}
+_MARKS = ("peak", "steepest", "heat_peak")  # as the functions of `critical`
 _SCAN, _ZOOM = 401, 201
 _EDGE_SHARE = 0.16  # of the maxima at an end, beyond which there is no peak to speak of
 
@@ -36,26 +37,56 @@ def reweighted_peak(reweighting: Reweighting, quantity: str) -> CriticalPoint:
     if quantity not in {**_PEAKS, **_FALLS}:
         raise unknown_name("quantity", quantity, [*_PEAKS, *_FALLS])
     name = {**_PEAKS, **_FALLS}[quantity]
-    indicator_of = _slopes if quantity in _FALLS else _values
-    scan, rows = _scan(reweighting, name, indicator_of)
+    falls = quantity in _FALLS
+
+    def indicator(curves: ThermalCurves) -> Array:
+        return -_slopes(curves, name) if falls else _values(curves, name)
+
+    point = _maximum(reweighting, indicator, name)
+    return _smooth_estimate(reweighting, name, falls) if point is None else point
+
+
+def observable_peak(reweighting: Reweighting, mark: str) -> CriticalPoint | None:
+    """What a number X of configurations says of T_c, X standing in the place of m in the measurements.
+
+    X must not be negative. mark: "peak" for the maximum of Var X, "steepest" for the steepest <X> in the
+    direction in which it goes, "heat_peak" for the maximum of T d<X>/dT. None where the maximum lies next to
+    temperatures that do not overlap.
+    """
+
+    def indicator(curves: ThermalCurves) -> Array:
+        if mark == "peak":
+            return _values(curves, "susceptibility") * curves.temperatures
+        slopes = _slopes(curves, "abs_magnetization")
+        if mark == "heat_peak":
+            return slopes * curves.temperatures
+        rise = float(np.nansum(slopes[0] * np.gradient(curves.temperatures)))
+        return slopes if rise >= 0 else -slopes
+
+    if mark not in _MARKS:
+        raise unknown_name("mark", mark, _MARKS)
+    return _maximum(reweighting, indicator, "susceptibility" if mark == "peak" else "abs_magnetization")
+
+
+def _maximum(
+    reweighting: Reweighting, indicator: Callable[[ThermalCurves], Array], name: str
+) -> CriticalPoint | None:
+    """The maximum of an indicator (n_draws + 1, m), the data's own first; None where it is next to a gap.
+
+    name: of the curve from which the indicator is computed.
+    """
+    grid = np.linspace(reweighting.temperatures[0], reweighting.temperatures[-1], _SCAN)
+    scan = np.union1d(grid[~_in_gaps(reweighting, grid)], reweighting.temperatures)
+    curves = reweighting.curves(scan)
+    rows = indicator(curves)
     where = _tops(scan, rows)
     if _touches_a_gap(reweighting, where):
-        return _smooth_estimate(reweighting, name, quantity in _FALLS)
+        return None
     step = (scan[-1] - scan[0]) / (_SCAN - 1)
     low, high = max(where.min() - 3 * step, scan[0]), min(where.max() + 3 * step, scan[-1])
     zoom = np.linspace(low, high, _ZOOM)
     zoom = zoom[~_in_gaps(reweighting, zoom)]
-    fine = indicator_of(reweighting.curves(zoom), name)
-    return _point(zoom, fine, scan, rows, reweighting.curves(scan), name)
-
-
-def _scan(
-    reweighting: Reweighting, name: str, indicator_of: Callable[[ThermalCurves, str], Array]
-) -> tuple[Array, Array]:
-    """Temperatures (m,) outside of gaps and the indicator (n_draws + 1, m), the data's own first."""
-    grid = np.linspace(reweighting.temperatures[0], reweighting.temperatures[-1], _SCAN)
-    grid = np.union1d(grid[~_in_gaps(reweighting, grid)], reweighting.temperatures)
-    return grid, indicator_of(reweighting.curves(grid), name)
+    return _point(zoom, indicator(reweighting.curves(zoom)), scan, rows, curves, name)
 
 
 def _values(curves: ThermalCurves, name: str) -> Array:
@@ -63,7 +94,7 @@ def _values(curves: ThermalCurves, name: str) -> Array:
 
 
 def _slopes(curves: ThermalCurves, name: str) -> Array:
-    return np.asarray(-np.gradient(_values(curves, name), curves.temperatures, axis=1))
+    return np.asarray(np.gradient(_values(curves, name), curves.temperatures, axis=1))
 
 
 def _in_gaps(reweighting: Reweighting, temperatures: Array) -> NDArray[np.bool_]:

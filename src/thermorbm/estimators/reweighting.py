@@ -267,7 +267,8 @@ def _check(series: Sequence[Measurements], n_sites: int, n_draws: int) -> None:
         raise InputError(
             "temperatures", f"{twice[0]} twice", "different ones", "join its samples by Dataset.concatenate"
         )
-    if len({float(e) for each in series for e in (each.energies.min(), each.energies.max())}) == 1:
+    sampled = [each.energies for each in series if np.isfinite(each.temperature)]
+    if len({float(end) for energies in sampled for end in (energies.min(), energies.max())}) == 1:
         raise InputError("energies", "one energy alone", "ones that vary", "sample higher temperatures")
     if n_sites < 1 or n_draws < 2:
         raise InputError("n_sites and n_draws", (n_sites, n_draws), ">= 1 and >= 2")

@@ -31,6 +31,8 @@ _DEGREE = 3
 _POINTS = 9  # temperatures per lattice in a fit
 _SCAN = 401
 _FEWEST_SIDES = 3
+_REACH = 0.1  # of U4 around its value at the crossing, within which points are fitted
+_ROUNDING = 1e-12  # of U4: curves that differ by less do not cross, they are the same
 _STRETCH = 0.5  # width of the prior of d: corrections of x are smaller than x
 
 
@@ -85,14 +87,15 @@ def scaling_fit(lattices: Mapping[int, Reweighting], omega: float) -> ScalingFit
     """From three or more sides, each with samples around T_c, and the exponent omega of corrections.
 
     omega is about 0.83 in the 3d Ising model. In 2d the leading analytic corrections fall as L^(-7/4).
-    Samples should reach over the same |T - T_c| L^(1/nu), not much more than where U4 is 0.1 off.
+    Samples should reach over the same |T - T_c| L^(1/nu). They are fitted where U4 is within 0.1 of its value
+    at the crossing of the two largest lattices; temperatures beyond serve peaks alone.
     """
     if len(lattices) < _FEWEST_SIDES or not omega > 0:
         raise InputError("lattices", sorted(lattices), "three or more sides, with omega > 0")
     _check_draws(tuple(lattices.values()))
     sides = sorted(lattices)
     crossings = tuple(binder_crossing((a, lattices[a]), (b, lattices[b])) for a, b in pairwise(sides))
-    points = _points(lattices)
+    points = _points(lattices, crossings[-1].binder.value)
     start = np.array([crossings[-1].temperature.value, 1.0, crossings[-1].binder.value, -1e-3, 0, 0, 0, 0])
     start = _fit_binder(points, points.binder[0], omega, 0.0, _scaled_start(start, points))
     centres = _STRETCH * np.random.default_rng(0).standard_normal(len(points.binder))
@@ -134,10 +137,10 @@ class _Points:
     log_square: Array
 
 
-def _points(lattices: Mapping[int, Reweighting]) -> _Points:
+def _points(lattices: Mapping[int, Reweighting], level: float) -> _Points:
     sides, temperatures, columns = [], [], []
     for side, reweighting in sorted(lattices.items()):
-        grid = np.linspace(reweighting.temperatures[0], reweighting.temperatures[-1], _POINTS)
+        grid = _fitted_temperatures(reweighting, side, level)
         rows = _rows(reweighting, grid)
         order = rows["abs_magnetization"]
         square = rows["susceptibility"] * grid + reweighting.n_sites * order**2
@@ -149,6 +152,16 @@ def _points(lattices: Mapping[int, Reweighting]) -> _Points:
     binder, order, square = (np.hstack(parts) for parts in zip(*columns, strict=True))
     errors = binder[1:].std(axis=0, ddof=1)
     return _Points(np.concatenate(sides), np.concatenate(temperatures), binder, errors, order, square)
+
+
+def _fitted_temperatures(reweighting: Reweighting, side: int, level: float) -> Array:
+    """Evenly spaced ones (9,) between the coldest and the hottest at which U4 is near the level."""
+    scan = np.linspace(reweighting.temperatures[0], reweighting.temperatures[-1], _SCAN)
+    near = scan[np.abs(reweighting.curves(scan).binder.values - level) <= _REACH]
+    if len(near) < _POINTS:
+        got = f"temperatures of L = {side} that leave U4 = {level:.3f} at once"
+        raise InputError("samples", got, "ones around T_c, less than half of L^(-1/nu) apart")
+    return np.linspace(near[0], near[-1], _POINTS)
 
 
 def _check_draws(lattices: Sequence[Reweighting]) -> None:
@@ -166,8 +179,8 @@ def _rows(reweighting: Reweighting, grid: Array) -> dict[str, Array]:
 
 def _first_crossing(grid: Array, a: Array, b: Array) -> tuple[float, float]:
     """Temperature and value where a - b changes its sign, nearest to where both are steepest."""
-    difference = a - b
-    places = np.flatnonzero(difference[:-1] * difference[1:] <= 0)
+    difference = np.where(np.abs(a - b) > _ROUNDING, a - b, 0.0)
+    places = np.flatnonzero(np.sign(difference[:-1]) != np.sign(difference[1:]))
     if not len(places):
         return np.nan, np.nan
     slope = np.abs(np.diff(difference))

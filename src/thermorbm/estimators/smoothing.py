@@ -48,8 +48,11 @@ class Points:
                 raise InputError(name, given, "finite numbers in one dimension")
             object.__setattr__(self, name, array)
         lengths = (len(self.temperatures), len(self.values), len(self.errors))
-        if len(set(lengths)) > 1 or lengths[0] < FEWEST_POINTS:
-            raise InputError("lengths of the curve's arrays", lengths, f"equal and at least {FEWEST_POINTS}")
+        if len(set(lengths)) > 1:
+            raise InputError("lengths of the curve's arrays", lengths, "equal")
+        if lengths[0] < FEWEST_POINTS:
+            wanted = f"at least {FEWEST_POINTS}, for a curve through points"
+            raise InputError("number of temperatures", lengths[0], wanted, "sample more around T_c")
         if not np.all(np.diff(self.temperatures) > 0):
             raise InputError("temperatures", temperatures, "ascending, none twice")
         if np.any(self.errors < 0):
@@ -58,15 +61,11 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class CurveDraws:
-    """Random curves. temperatures: (m,), the points' among them; values and slopes dX/dT: (n_draws, m).
-
-    of_logarithm: the share of curves that are smooth in ln X.
-    """
+    """Random curves. temperatures: (m,), the points' among them; values and slopes dX/dT: (n_draws, m)."""
 
     temperatures: Array
     values: Array
     slopes: Array
-    of_logarithm: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +122,7 @@ def draw_positive_curves(points: Points, smoothness: int, n_draws: int = 400, se
         values = np.exp(np.minimum(logs.values, np.log(points.values).max() + _FARTHEST))
         parts.append(CurveDraws(logs.temperatures, values, values * logs.slopes))
     values, slopes = (np.vstack([getattr(part, name) for part in parts]) for name in ("values", "slopes"))
-    return CurveDraws(parts[0].temperatures, values, slopes, 1 - n_plain / n_draws)
+    return CurveDraws(parts[0].temperatures, values, slopes)
 
 
 class _Posterior:

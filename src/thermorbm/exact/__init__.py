@@ -10,10 +10,10 @@ and torus up to 12 has its `transfer_matrix`.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from thermorbm.exact.constants import KC_3D, TC_2D, TC_3D
+from thermorbm.exact.thermodynamics import KC_3D, TC_2D, TC_3D
 
 if TYPE_CHECKING:
-    from thermorbm.exact.bulk import bulk_energies
+    from thermorbm.exact.bulk import bulk_energies, bulk_thermodynamics
     from thermorbm.exact.critical import TC_HONEYCOMB, TC_KAGOME, TC_TRIANGULAR, critical_temperature
     from thermorbm.exact.energies import (
         LARGEST_SIDE,
@@ -53,6 +53,7 @@ __all__ = [
     "Thermodynamics",
     "boltzmann",
     "bulk_energies",
+    "bulk_thermodynamics",
     "critical_temperature",
     "cubic_magnetization",
     "cubic_series",
@@ -85,6 +86,7 @@ _HOMES = {
     "Thermodynamics": "thermodynamics",
     "boltzmann": "enumeration",
     "bulk_energies": "bulk",
+    "bulk_thermodynamics": "bulk",
     "critical_temperature": "critical",
     "cubic_magnetization": "three_d",
     "cubic_series": "three_d",

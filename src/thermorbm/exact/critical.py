@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from itertools import combinations
 
-from thermorbm.exact.constants import TC_2D, TC_3D
+from thermorbm.exact.thermodynamics import TC_2D, TC_3D
 from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian
 from thermorbm.lattice import Lattice
 

@@ -19,10 +19,10 @@ from typing import Any, overload
 import numpy as np
 from scipy import special
 
-from thermorbm.exact.constants import TC_2D
 from thermorbm.exact.jets import FloatArray, Jet, piecewise
 from thermorbm.exact.low_temperature import ENOUGH_SIDE, LOW_TEMPERATURE, log_excess
 from thermorbm.exact.thermodynamics import (
+    TC_2D,
     MagneticThermodynamics,
     ManyTemperatures,
     as_temperatures,

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from thermorbm.errors import InputError
+from thermorbm.checks import positive_temperature
 from thermorbm.lattice import Lattice
 from thermorbm.model import SymmetricRBM
 
@@ -19,7 +19,7 @@ def ising_rbm(lattice: Lattice, temperature: float) -> SymmetricRBM:
     a bond contributes 2cosh(w (s + s')) = 2 e^K e^(K s s'), so that exactly
     visible energy = H/T - n_bonds (ln 2 + K). Two sites joined by two bonds (side 2) have two hidden units.
     """
-    coupling = 1 / _checked(temperature)
+    coupling = 1 / positive_temperature(temperature)
     # arccosh(e^(2K)) without overflow at low and without cancellation at high temperature
     w = 0.5 * (2 * coupling + math.log1p(math.sqrt(-math.expm1(-4 * coupling))))
     filters = np.zeros((lattice.dimension, *[2] * lattice.dimension))
@@ -28,12 +28,3 @@ def ising_rbm(lattice: Lattice, temperature: float) -> SymmetricRBM:
         filters[(axis, *np.eye(lattice.dimension, dtype=int)[axis])] = w
     provenance = {"made_by": "ising_rbm", "shape": list(lattice.shape), "temperature": float(temperature)}
     return SymmetricRBM(filters, lattice.shape, provenance=provenance)
-
-
-def _checked(temperature: float) -> float:
-    number = isinstance(temperature, int | float | np.integer | np.floating) and not isinstance(
-        temperature, bool
-    )
-    if not number or not math.isfinite(temperature) or not temperature > 0:
-        raise InputError("temperature", temperature, "a finite number > 0")
-    return float(temperature)

@@ -62,8 +62,8 @@ def _thermodynamics(
     temperatures = as_temperatures(T) / size
     K = coupling_of(temperatures.ravel())
     log_z = log_partition(Jet(K, np.ones_like(K), np.zeros_like(K)))
-    found = from_log_partition(temperatures, log_z.reshape(temperatures.shape), 0.0)
-    return Thermodynamics(size * found.energy, found.heat_capacity, found.entropy, size * found.free_energy)
+    unit = from_log_partition(temperatures, log_z.reshape(temperatures.shape), 0.0)
+    return Thermodynamics(size * unit.energy, unit.heat_capacity, unit.entropy, size * unit.free_energy)
 
 
 def _ferromagnet(K: Jet) -> Jet:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -9,8 +10,16 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from thermorbm.checks import whole_number
 from thermorbm.errors import InputError
 from thermorbm.exact.jets import FloatArray, Jet
+
+# Kramers and Wannier, Phys. Rev. 60, 252 (1941): sinh(2 / T_c) = 1.
+TC_2D = 2 / math.log1p(math.sqrt(2))
+
+# Ferrenberg, Xu and Landau, Phys. Rev. E 97, 043301 (2018): K_c = 0.221654626(5).
+KC_3D = 0.221654626
+TC_3D = 1 / KC_3D
 
 Value = TypeVar("Value", float, NDArray[np.float64])
 ManyTemperatures = Sequence[float] | NDArray[Any]
@@ -67,9 +76,7 @@ def as_temperature(T: float) -> float:
 
 def as_side(L: int) -> int:
     """L as an int; anything but a whole number >= 2 raises InputError."""
-    if isinstance(L, bool) or not isinstance(L, int | np.integer) or L < 2:
-        raise InputError("lattice side", L, "a whole number >= 2")
-    return int(L)
+    return whole_number("lattice side", L, 2)
 
 
 def coupling_of(temperatures: FloatArray) -> FloatArray:
@@ -95,11 +102,11 @@ def from_log_partition(
 
 
 def with_magnetization(
-    known: Thermodynamics[Any], magnetization: FloatArray | np.float64
+    base: Thermodynamics[Any], magnetization: FloatArray | np.float64
 ) -> MagneticThermodynamics[Any]:
     """The same with a magnetization of the same shape."""
     return MagneticThermodynamics(
-        known.energy, known.heat_capacity, known.entropy, known.free_energy, _plain(magnetization)
+        base.energy, base.heat_capacity, base.entropy, base.free_energy, _plain(magnetization)
     )
 
 

@@ -9,9 +9,10 @@ from typing import Any, overload
 import numpy as np
 
 from thermorbm.errors import InputError
-from thermorbm.exact.constants import KC_3D, TC_3D
 from thermorbm.exact.jets import FloatArray, Jet, log1p
 from thermorbm.exact.thermodynamics import (
+    KC_3D,
+    TC_3D,
     MagneticThermodynamics,
     ManyTemperatures,
     as_temperatures,

@@ -19,10 +19,10 @@ from typing import Any, overload
 
 import numpy as np
 
-from thermorbm.exact.constants import TC_2D
 from thermorbm.exact.jets import FloatArray, Jet, exp, expm1, log, log1p, piecewise, sqrt
 from thermorbm.exact.low_temperature import LOW_TEMPERATURE, log_excess
 from thermorbm.exact.thermodynamics import (
+    TC_2D,
     ManyTemperatures,
     Thermodynamics,
     as_side,

@@ -89,11 +89,12 @@ class Hamiltonian:
 
     @property
     def n_sites(self) -> int:
+        """Number of spins."""
         return len(self.field)
 
     @property
     def lattice(self) -> Lattice | None:
-        """The periodic grid of the sites, where a cell has one site; with edges only its shape says much."""
+        """The lattice of the sites, None with several sites per cell; of open edges it has only the shape."""
         return Lattice(self.grid.shape) if self.grid is not None and self.grid.n_cell == 1 else None
 
     @property
@@ -104,10 +105,12 @@ class Hamiltonian:
 
     @property
     def largest_order(self) -> int:
+        """The largest number of spins in one product."""
         return max((terms.order for terms in self.terms), default=1)
 
     @property
     def has_field(self) -> bool:
+        """Whether any site is in a field."""
         return bool(self.field.any())
 
     @cached_property
@@ -137,7 +140,19 @@ class Hamiltonian:
 
     @property
     def frustrated(self) -> bool:
+        """Whether no configuration satisfies every term."""
         return self.ground_state is None
+
+    @property
+    def no_clusters(self) -> str:
+        """Why whole clusters of spins cannot be moved at once; empty where they can."""
+        if self.largest_order > 2:
+            return "clusters are not offered for products of three or four spins"
+        if self.has_field:
+            return "clusters in a field would need a ghost spin, which is not offered"
+        if self.frustrated:
+            return "on a frustrated lattice clusters percolate far above any order and move nothing"
+        return ""
 
     @cached_property
     def bipartite(self) -> bool:
@@ -156,6 +171,7 @@ class Hamiltonian:
 
     @property
     def has_global_flip(self) -> bool:
+        """Whether turning all spins leaves the energy as it is."""
         return not self.has_field and all(terms.order % 2 == 0 for terms in self.terms)
 
     @cached_property

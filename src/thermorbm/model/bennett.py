@@ -37,7 +37,7 @@ def crossing(
     value = bennett(forward, reverse)
     return Crossing(
         value,
-        _log_mean(forward, generator),
+        log_mean(forward, generator),
         reverse_bound(reverse, generator),
         _overlap(forward - value.value, reverse + value.value),
     )
@@ -64,7 +64,7 @@ def bennett(forward: NDArray[np.float64], reverse: NDArray[np.float64]) -> Estim
 
 def reverse_bound(log_weights: NDArray[np.float64], generator: np.random.Generator) -> Estimate:
     """Minus ln of the mean weight of chains that went back, (n,), with its error."""
-    return _minus(_log_mean(log_weights, generator))
+    return _minus(log_mean(log_weights, generator))
 
 
 def _overlap(forward: NDArray[np.float64], reverse: NDArray[np.float64]) -> float:
@@ -72,7 +72,7 @@ def _overlap(forward: NDArray[np.float64], reverse: NDArray[np.float64]) -> floa
     return float(expit(forward).mean() + expit(reverse).mean())
 
 
-def _log_mean(log_weights: NDArray[np.float64], generator: np.random.Generator) -> Estimate:
+def log_mean(log_weights: NDArray[np.float64], generator: np.random.Generator) -> Estimate:
     """ln of the mean weight, with its error over resampled chains."""
     largest = log_weights.max()
     weights = np.exp(log_weights - largest)

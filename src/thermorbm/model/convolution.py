@@ -224,7 +224,7 @@ def _log_products(
     n_out, n_taps = growth.shape
     n_sites, n = places.size * side, size - reach
     p_buffer, q_buffer, product = np.empty(size), np.empty(size), np.ones(n)
-    up, found = np.zeros(n, dtype=np.bool_), np.empty(n_sites)
+    up, at_sites = np.zeros(n, dtype=np.bool_), np.empty(n_sites)
     for row in range(is_up.shape[0]):
         _spread(is_up[row], places, side, up)
         for o in range(n_out):
@@ -234,7 +234,7 @@ def _log_products(
                 p_tap, q_tap = p_buffer[taps[t] : taps[t] + n], q_buffer[taps[t] : taps[t] + n]
                 _multiply(product, up, p_tap, q_tap, growth[o, t], decay[o, t])
             if (o + 1) % run == 0 or o + 1 == n_out:
-                _gather(product, places, side, found)
+                _gather(product, places, side, at_sites)
                 product[:] = 1.0
                 for x in range(n_sites):
-                    logs[row, x] += math.log(found[x])
+                    logs[row, x] += math.log(at_sites[x])

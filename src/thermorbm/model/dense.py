@@ -59,18 +59,22 @@ class RBM(Machine):
 
     @property
     def n_visible(self) -> int:
+        """Number of visible units, that is spins."""
         return int(self.W.shape[1])
 
     @property
     def n_hidden(self) -> int:
+        """Number of hidden units."""
         return int(self.W.shape[0])
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """Type of the parameters, float32 or float64."""
         return self.W.dtype
 
     @property
     def parameters(self) -> dict[str, NDArray[Any]]:
+        """W, b and c by name."""
         return {"W": self.W, "b": self.b, "c": self.c}
 
     def hidden_inputs(self, v: NDArray[Any]) -> NDArray[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thermorbm.checks import whole_number
 from thermorbm.errors import InputError
 from thermorbm.model.annealing import anneal
 from thermorbm.model.energy import visible_energy
@@ -16,7 +17,6 @@ from thermorbm.model.path import Path, make_path
 from thermorbm.model.pilot import AUTO, pilot
 from thermorbm.model.random_units import Seed, generator_state, seed_sequence
 from thermorbm.model.sandwich import Progress, ticker
-from thermorbm.model.units import whole_number
 from thermorbm.stats import Estimate
 
 MOST_CHAINS = 256
@@ -68,11 +68,11 @@ def _way_back(
     """ln w of a chain from each configuration to independent units. (n, n_visible) -> (n,)."""
     blocks = [v[k : k + _CHAINS_AT_ONCE] for k in range(0, len(v), _CHAINS_AT_ONCE)]
     tick = ticker(progress, "entropy bound", len(blocks) * (len(betas) - 1))
-    found = []
+    log_weights = []
     for rows, block_seed in zip(blocks, seed.spawn(len(blocks)), strict=True):
         chains = np.array(rows, dtype=path.machine.dtype)
-        found.append(anneal(path, betas[::-1], chains, generator_state(block_seed), tick).log_weights)
-    return np.concatenate(found)
+        log_weights.append(anneal(path, betas[::-1], chains, generator_state(block_seed), tick).log_weights)
+    return np.concatenate(log_weights)
 
 
 def _error(

@@ -20,11 +20,15 @@ class Layers(ABC):
 
     @property
     @abstractmethod
-    def n_visible(self) -> int: ...
+    def n_visible(self) -> int:
+        """Number of visible units."""
+        ...
 
     @property
     @abstractmethod
-    def n_hidden(self) -> int: ...
+    def n_hidden(self) -> int:
+        """Number of hidden units."""
+        ...
 
     @property
     def width(self) -> int:

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from thermorbm.checks import whole_number
 from thermorbm.errors import FileError, unknown_name
 from thermorbm.model import energy, entropy_bound, gibbs, partition, pseudo_likelihood, tempering
 from thermorbm.model.layers import Layers
 from thermorbm.model.random_units import Seed, generator_state, seed_sequence
-from thermorbm.model.units import as_units, same_rows, whole_number
+from thermorbm.model.units import as_units, same_rows
 from thermorbm.shown import html_table
 from thermorbm.stats import Estimate
 from thermorbm.storage import read_hdf5, read_kind, write_hdf5
@@ -32,18 +33,27 @@ class Machine(Layers):
     provenance: Mapping[str, Any]
 
     def _repr_html_(self) -> str:
-        training, data = self.provenance.get("training", {}), self.provenance.get("data", {})
+        data = self.noted("data")
         facts = {
             "hidden units": self.n_hidden,
             "visible units": self.n_visible,
             "numbers": self.dtype,
             "parameters": sum(array.size for array in self.parameters.values()),
-            "recipe": training.get("recipe", {}).get("name"),
+            "recipe": self.recipe_name,
             "trained on": None if not data else f"{data.get('n_samples')} configurations",
             "at temperature": data.get("temperature"),
-            "verdict": self.provenance.get("verdict", {}).get("status"),
+            "verdict": self.noted("verdict").get("status"),
         }
         return html_table(repr(self), facts)
+
+    def noted(self, name: str) -> Mapping[str, Any]:
+        """A table of the provenance, as "training" or "data"; empty for machines that were made otherwise."""
+        return _as_table(self.provenance.get(name))
+
+    @property
+    def recipe_name(self) -> object:
+        """Of the recipe that it was trained by, None for machines that were made otherwise."""
+        return _as_table(self.noted("training").get("recipe")).get("name")
 
     def joint_energy(self, v: ArrayLike, h: ArrayLike) -> NDArray[np.float64]:
         """E(v, h) = -b.v - c.h - h.W v. -> (n,)."""
@@ -144,7 +154,12 @@ class Machine(Layers):
 
 def read_machine(path: str | Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Arrays and metadata of a machine's file; one of another kind of machine is refused with a remedy."""
-    found = read_kind(path)
-    if found != kind and found in KINDS:
-        raise FileError(path, f"is a {found} file, not a {kind} file", "read it with thermorbm.load_machine")
+    actual = read_kind(path)
+    if actual != kind and actual in KINDS:
+        raise FileError(path, f"is a {actual} file, not a {kind} file", "read it with thermorbm.load_machine")
     return read_hdf5(path, kind)
+
+
+def _as_table(value: object) -> Mapping[str, Any]:
+    """A table as it is; an empty one for anything else, which a file of somebody else may hold there."""
+    return value if isinstance(value, Mapping) else {}

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from thermorbm.checks import whole_number
 from thermorbm.errors import InputError
 from thermorbm.model.energy import visible_energy
 from thermorbm.model.layers import Layers
 from thermorbm.model.numerics import log_2cosh_sum
 from thermorbm.model.path import Path
+from thermorbm.model.patterns import pattern_bound
 from thermorbm.model.pilot import AUTO, Pilot, pilot
 from thermorbm.model.random_units import Seed, seed_sequence
 from thermorbm.model.rungs import placed, work_lengths
-from thermorbm.model.sandwich import PADDING, Equilibrium, Progress, Sandwich, sandwich
-from thermorbm.model.units import row_blocks, whole_number
+from thermorbm.model.sandwich import CLEARLY, LEAST_HIDDEN, PADDING, Equilibrium, Progress, Sandwich, sandwich
+from thermorbm.model.units import row_blocks
+from thermorbm.stats import Estimate
 
 MOST_UNITS = 22  # 2^22 states of the smaller layer
 WIDTH_PER_UNIT = 0.002  # nats
@@ -66,6 +69,7 @@ class LogPartition:
 
     @property
     def is_ok(self) -> bool:
+        """Whether bounds are as narrow as asked, and nothing speaks against equilibrium."""
         return self.verdict == "ok"
 
     @property
@@ -110,7 +114,8 @@ def log_partition_ais(
         better = _next_plan(found, asked, most if n_rungs is None else plan[0], n_chains is None)
         narrow = found.upper - found.lower <= asked
         if better == plan or (narrow and found.agrees and found.doubt is None):
-            return _result(path, found, asked)
+            result = _result(path, found, asked)
+            return _held_against(result, pattern_bound(path, found.betas, found.n_chains, seeds.spawn(1)[0]))
         betas, works, plan = found.betas, found.forward.works, better
 
 
@@ -172,6 +177,17 @@ def _result(path: Path, found: Sandwich, asked: float) -> LogPartition:
         guide=path.guide,
         betas=found.betas,
     )
+
+
+def _held_against(result: LogPartition, bound: Estimate | None) -> LogPartition:
+    """The same, but not trusted where chains along the machine's patterns prove ln Z to be larger."""
+    if bound is None or not result.is_trusted:
+        return result
+    above = bound.value - result.value - CLEARLY * math.hypot(bound.error, result.error)
+    if above <= LEAST_HIDDEN:
+        return result
+    missed = f"chains along the weights' patterns find a mode heavier by {above:.3g} nats"
+    return replace(result, verdict=f"out of equilibrium: {missed}")
 
 
 def _verdict(found: Sandwich, asked: float) -> str:

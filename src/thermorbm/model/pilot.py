@@ -41,8 +41,8 @@ class Pilot:
 def pilot(machine: Layers, start: str, n_chains: int, seed: np.random.SeedSequence) -> Pilot:
     """Along the path that `start` names; "auto" takes that from the bias, or the same with a guide.
 
-    Both give lower bounds of ln Z, so that the larger one tells the better path. A machine with a mode that
-    its order hides is not mistaken: there the path without a guide finds more.
+    Both give lower bounds of ln Z, so that the larger one belongs to the better path. Where order hides a
+    heavier mode of the machine, the path without a guide gives the larger bound.
     """
     if start not in (AUTO, *STARTS):
         raise unknown_name("start", start, (AUTO, *STARTS))

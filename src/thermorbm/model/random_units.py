@@ -17,6 +17,7 @@ from numba.core import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from thermorbm import xoroshiro
 from thermorbm.errors import InputError
 
 Seed = int | np.random.SeedSequence
@@ -49,8 +50,7 @@ def seed_sequence(seed: Seed) -> np.random.SeedSequence:
 
 def generator_state(seed: Seed) -> NDArray[np.uint64]:
     """(2, LANES) uint64 state of the unit generator."""
-    words = seed_sequence(seed).generate_state(2 * LANES, np.uint64)
-    return words.astype(np.uint64, copy=False).reshape(2, LANES)
+    return xoroshiro.generator_state(seed_sequence(seed), LANES)
 
 
 def sample_units(
@@ -126,20 +126,11 @@ def _exp2(y: Any) -> Any:
 
 
 @nb.njit(cache=True)
-def _rotate(word: Any, k: Any) -> Any:
-    return (word << np.uint64(k)) | (word >> np.uint64(64 - k))
-
-
-@nb.njit(cache=True)
 def _next_words(state: Any, words: Any) -> None:
-    """xoroshiro128++ (Blackman and Vigna 2021), one step of every lane."""
+    """One step of every lane."""
     first, second = state[0], state[1]
     for lane in range(LANES):
-        a, b = first[lane], second[lane]
-        words[lane] = _rotate(a + b, 17) + a
-        b ^= a
-        first[lane] = _rotate(a, 49) ^ b ^ (b << np.uint64(21))
-        second[lane] = _rotate(b, 28)
+        words[lane], first[lane], second[lane] = xoroshiro.advanced(first[lane], second[lane])
 
 
 @nb.njit(cache=True)

@@ -23,7 +23,7 @@ def work_lengths(works: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[
     sums = np.add.reduceat(works, ends[:-1], axis=0)
     low, high = np.quantile(sums, [0.25, 0.75], axis=1)
     lengths = (high - low) / _QUARTILES * np.sqrt(np.diff(ends))
-    if len(lengths) > 2:  # neighbours steady one another
+    if len(lengths) > 2:  # smooth over neighbouring windows, because each length alone is noisy
         padded = np.concatenate([lengths[:1], lengths, lengths[-1:]])
         lengths = (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
     return ends, lengths

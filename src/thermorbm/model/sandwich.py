@@ -22,7 +22,7 @@ AGREEMENT = 3.0  # standard errors of the difference of both bounds
 PADDING = 3.0  # standard errors by which the edges stand back from the bounds
 LEAST_OVERLAP = 5.0  # chains
 LEAST_WORTH = 5.0  # chains of equal weight; fewer say nothing of their own error
-_CLEARLY, _LEAST_HIDDEN = 5.0, 0.1  # standard errors and nats by which another mode is heavier
+CLEARLY, LEAST_HIDDEN = 5.0, 0.1  # standard errors and nats by which another mode is heavier
 _FEWEST_HALVED = 8  # chains
 _DOUBT = 16.0  # chi-squared of three signs of trouble, which chance exceeds once in a thousand
 _RELAXATION = 0.5  # Gibbs steps per rung
@@ -55,7 +55,7 @@ class Equilibrium:
             return f"out of equilibrium: forward bound {self.order:.1f} standard errors above the reverse one"
         if abs(self.drift) > LIMIT:
             return f"out of equilibrium: the reverse chains drift by {self.drift:+.1f} standard errors"
-        if self.hidden > _LEAST_HIDDEN:
+        if self.hidden > LEAST_HIDDEN:
             return f"out of equilibrium: reversed chains find a mode heavier by {self.hidden:.3g} nats"
         return None
 
@@ -175,7 +175,7 @@ def sandwich(
     error = float(np.hypot(found.forward.error, found.reverse.error))
     order = (found.forward.value - found.reverse.value) / error if error else 0.0
     other = _reversed_bound(path, betas, turned, n_steps, seeds[4:], tick)
-    edge = found.reverse.value + _CLEARLY * float(np.hypot(found.reverse.error, other.error))
+    edge = found.reverse.value + CLEARLY * float(np.hypot(found.reverse.error, other.error))
     equilibrium = Equilibrium(n_steps, families, drift, order, other.value - edge)
     return Sandwich(betas, forward, reverse, found, equilibrium)
 

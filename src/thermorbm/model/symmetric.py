@@ -86,6 +86,7 @@ class SymmetricRBM(Machine):
 
     @property
     def n_filters(self) -> int:
+        """Number of filters."""
         return int(self.filters.shape[0])
 
     @property
@@ -100,10 +101,12 @@ class SymmetricRBM(Machine):
 
     @property
     def n_visible(self) -> int:
+        """Number of visible units, that is sites of the lattice."""
         return self._n_cells * self.n_cell
 
     @property
     def n_hidden(self) -> int:
+        """Number of hidden units: one for every filter and cell."""
         return self.n_filters * self._n_cells
 
     @property
@@ -112,10 +115,12 @@ class SymmetricRBM(Machine):
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """Type of the parameters, float32 or float64."""
         return self.filters.dtype
 
     @property
     def parameters(self) -> dict[str, NDArray[Any]]:
+        """Filters and biases by name, as they are trained."""
         return {
             "filters": self.filters,
             "visible_bias": self.visible_bias,
@@ -124,6 +129,7 @@ class SymmetricRBM(Machine):
 
     @property
     def stored(self) -> dict[str, NDArray[Any]]:
+        """The arrays that a file holds, by name."""
         cells = {"n_cell": np.array(self.n_cell)} if self.n_cell > 1 else {}
         return {**self.parameters, "shape": np.array(self.shape), **cells}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -56,14 +55,3 @@ def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
     step = max(1, _ELEMENTS_PER_BLOCK // width)
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
-
-
-def whole_number(name: str, value: int, least: int) -> int:
-    """The checked number."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = least - 1
-    if number < least or isinstance(value, bool):
-        raise InputError(name, value, f"a whole number >= {least}")
-    return number

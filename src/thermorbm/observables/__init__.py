@@ -8,6 +8,7 @@ from thermorbm.observables.bracket import EntropyBracket, entropy_bracket, negat
 from thermorbm.observables.configurations import (
     ConfigurationSeries,
     configuration_series,
+    total_energies,
     two_point_correlation,
 )
 from thermorbm.observables.coupling_errors import coupling_estimates
@@ -34,9 +35,14 @@ from thermorbm.observables.interactions import (
     pair_estimates,
     temperature_estimate,
 )
-from thermorbm.observables.likelihood import cross_entropy, pseudo_entropies, pseudo_likelihood
+from thermorbm.observables.likelihood import (
+    cross_entropy,
+    pseudo_entropies,
+    pseudo_likelihood,
+    pseudo_likelihoods,
+)
 from thermorbm.observables.mere_order import mere_order
-from thermorbm.observables.order_pattern import order_pattern
+from thermorbm.observables.order_parameter import order_kind, order_parameters
 from thermorbm.observables.quality import Comparison, Quality, quality
 from thermorbm.observables.visible_energy import VisibleEnergies, visible_energies
 from thermorbm.observables.weights import (
@@ -83,14 +89,17 @@ __all__ = [
     "majority_shares",
     "mere_order",
     "negative_log_likelihood",
-    "order_pattern",
+    "order_kind",
+    "order_parameters",
     "pair_estimates",
     "permutation_difference",
     "pseudo_entropies",
     "pseudo_likelihood",
+    "pseudo_likelihoods",
     "quality",
     "stepwise_probability",
     "temperature_estimate",
+    "total_energies",
     "two_point_correlation",
     "visible_energies",
     "wrap_filters",

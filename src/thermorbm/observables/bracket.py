@@ -13,7 +13,7 @@ from thermorbm.errors import InputError
 from thermorbm.model import LogPartition, Machine
 from thermorbm.model.entropy_bound import MOST_CHAINS
 from thermorbm.model.sandwich import Progress
-from thermorbm.observables.configurations import required_lattice
+from thermorbm.observables.configurations import total_energies
 from thermorbm.observables.likelihood import pseudo_entropies
 from thermorbm.observables.mere_order import mere_order
 from thermorbm.stats import Estimate, mean_estimate
@@ -57,7 +57,8 @@ def entropy_bracket(
 ) -> EntropyBracket:
     """Both edges from configurations that training has not seen.
 
-    hamiltonian: whether the configurations follow the Ising model of their lattice at their temperature.
+    hamiltonian: whether the configurations follow their Hamiltonian, or the ferromagnet of their lattice
+    where none is named, at their temperature.
     n_chains: as many of them, at most, are annealed for the upper edge.
     """
     if held_out.n_sites != machine.n_visible:
@@ -78,7 +79,8 @@ def entropy_bracket(
             progress=progress,
         )
         upper = _scaled(bound, 1 / n)
-    known = hamiltonian and held_out.lattice is not None and held_out.temperature is not None
+    has_energy = held_out.hamiltonian is not None or held_out.lattice is not None
+    known = hamiltonian and has_energy and held_out.temperature is not None
     lower = mean_estimate(pseudo_entropies(held_out) / n) if known else None
     return EntropyBracket(
         lower=lower,
@@ -111,9 +113,10 @@ def _visible_energies(machine: Machine, data: Dataset) -> NDArray[np.float64]:
 
 def _free_energy(data: Dataset, entropy: Estimate) -> Estimate:
     """E - T S per spin, in units of J."""
-    lattice, temperature = required_lattice(data), data.temperature
+    energies, temperature = total_energies(data), data.temperature
     assert temperature is not None
-    energy = mean_estimate(np.concatenate([lattice.energy(v) for v in data.blocks()]) / data.n_sites)
+    assert energies is not None
+    energy = mean_estimate(energies / data.n_sites)
     error = math.hypot(energy.error, temperature * entropy.error)
     return Estimate(energy.value - temperature * entropy.value, error)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,9 @@ _SPINS_AT_ONCE = 1 << 20  # one Fourier transform's worth of float64 spins: 8 MB
 
 @dataclass(frozen=True, eq=False)
 class ConfigurationSeries:
-    """energy: (n,) total H in units of J, None without a lattice. magnetization: (n,) per spin, signed."""
+    """energy: (n,) total H, None where no Hamiltonian is known. magnetization: (n,) per spin, signed."""
 
-    energy: NDArray[np.int64] | None
+    energy: NDArray[Any] | None
     magnetization: NDArray[np.float64]
     n_sites: int
 
@@ -39,10 +40,14 @@ def configuration_series(data: Dataset) -> ConfigurationSeries:
     """Energy and magnetisation of every configuration, in the dataset's order."""
     n_up = np.bitwise_count(data.packed).sum(axis=1, dtype=np.int64)
     magnetization = (2 * n_up - data.n_sites) / data.n_sites
-    energy = None
-    if data.lattice is not None:
-        energy = np.concatenate([data.lattice.energy(block) for block in data.blocks()])
-    return ConfigurationSeries(energy, magnetization, data.n_sites)
+    return ConfigurationSeries(total_energies(data), magnetization, data.n_sites)
+
+
+def total_energies(data: Dataset) -> NDArray[Any] | None:
+    """H of every configuration, (n,); a lattice alone stands for its ferromagnet, without one it is None."""
+    if data.hamiltonian is not None and data.hamiltonian.plain != (data.lattice, 1.0):
+        return np.concatenate([data.hamiltonian.energy(block) for block in data.blocks()])
+    return None if data.lattice is None else data.lattice.energy_of_packed(data.packed)
 
 
 def two_point_correlation(data: Dataset, n_blocks: int = 100) -> RadialCurve:

@@ -21,8 +21,12 @@ def pseudo_likelihood(machine: Machine, data: Dataset, n_samples: int = 5000, se
 
     All configurations are used where there are no more than n_samples.
     """
-    chosen = _subset(data, n_samples, seed)
-    return mean_estimate(np.concatenate([machine.pseudo_likelihood(v) for v in chosen.blocks()]))
+    return mean_estimate(pseudo_likelihoods(machine, _subset(data, n_samples, seed)))
+
+
+def pseudo_likelihoods(machine: Machine, data: Dataset) -> NDArray[np.float64]:
+    """-sum_j ln p(v_j | rest) of every configuration, total in nats, (n,)."""
+    return np.concatenate([machine.pseudo_likelihood(v) for v in data.blocks()])
 
 
 def cross_entropy(machine: Machine, data: Dataset, n_samples: int = 5000, seed: int = 0) -> Estimate:
@@ -40,10 +44,13 @@ def pseudo_entropies(data: Dataset, temperature: float | None = None) -> NDArray
     The conditionals are those of the Hamiltonian at `temperature`, by default the dataset's. The paper prints
     the sum without the logarithm.
     """
-    lattice = required_lattice(data)
     wanted = required_temperature(data) if temperature is None else temperature
     if not 0 < wanted < np.inf:
         raise InputError("temperature", wanted, "a finite number > 0")
+    H = data.hamiltonian
+    if H is not None and H.plain != (data.lattice, 1.0):
+        return np.concatenate([H.pseudo_entropy(v, wanted) for v in data.blocks()])
+    lattice = required_lattice(data)
     # p_T(s_i | rest) = 1 / (1 + exp(-cost of flipping i / T)), by the number of broken bonds of i.
     surprise = softplus(-lattice.flip_costs / wanted)
     size = max(1, _SPINS_AT_ONCE // lattice.n_sites)

@@ -1,8 +1,7 @@
 """How well mere order describes configurations.
 
-Mere order is the simplest model of a broken symmetry: independent spins of mean +mu or -mu in the pattern of
-the order, all up for a ferromagnet, the sign common to all of them and random,
-p(v) = 1/2 prod_j (1 + mu u_j v_j)/2 + 1/2 prod_j (1 - mu u_j v_j)/2. Its entropy exceeds
+Mere order is the simplest model of a broken symmetry: independent spins of mean +mu or -mu, the sign common
+to all of them and random, p(v) = 1/2 prod_j (1 + mu v_j)/2 + 1/2 prod_j (1 - mu v_j)/2. Its entropy exceeds
 that of the configurations by what is in their correlations. A machine below a transition that has learnt the
 magnetisation and nothing else is as good as this model and no better.
 """
@@ -16,17 +15,17 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from thermorbm.dataset import Dataset
-from thermorbm.observables.order_pattern import order_pattern
+from thermorbm.observables.order_parameter import order_pattern, overlaps
 
 
 def mere_order(data: Dataset) -> NDArray[np.float64]:
     """-ln p(v) of mere order for each configuration, totals in nats, at the mu that describes all best.
 
-    -> (n,). Its mean is the least negative log-likelihood of any mu; well below a transition it is
-    N h(<|m|>) + ln 2 with h the entropy of one spin of that mean.
+    Where another order than all up is known, such as that of two sublattices, spins count along it. -> (n,).
+    Its mean is the least negative log-likelihood of any mu; well below a transition it is N h(<|m|>) + ln 2
+    with h the entropy of one spin of that mean.
     """
-    pattern = order_pattern(data)
-    n_up = np.concatenate([(v == pattern).sum(axis=1, dtype=np.int64) for v in data.blocks()])
+    n_up = np.rint((overlaps(data, order_pattern(data)) + 1) * data.n_sites / 2).astype(np.int64)
     most = 1 - 1 / (data.n_sites * len(data) + 1)  # where no spin is turned, one of all may have been
     best = minimize_scalar(
         lambda mu: float(_minus_log(n_up, data.n_sites, mu).mean()), bounds=(0.0, most), method="bounded"

@@ -18,7 +18,7 @@ from thermorbm.model import Machine
 from thermorbm.model.random_units import Seed, seed_sequence
 from thermorbm.model.units import row_blocks
 from thermorbm.observables.distances import shells, translation_average
-from thermorbm.observables.order_pattern import order_pattern
+from thermorbm.observables.order_parameter import order_pattern
 from thermorbm.stats import Estimate, mean_estimate, variance_estimate
 
 FALSE_ALARMS = 1e-3  # machines in equilibrium that the verdict calls out of it
@@ -78,6 +78,7 @@ class Quality:
 
     @property
     def is_equilibrium(self) -> bool:
+        """Whether the verdict finds nothing that speaks against equilibrium."""
         return self.verdict == "equilibrium"
 
     @property
@@ -121,9 +122,8 @@ def quality(
     forward = machine.gibbs if move is None else move
     runs = zip((spins, some, some), (n_steps, n_steps, SHORT), seeds, strict=True)
     ends = [forward(start, steps, run_seed) for start, steps, run_seed in runs]
-    pattern = order_pattern(shown)
-    model, from_data = (_estimates(_series(machine, v, shown.lattice, pattern), shown) for v in ends[:2])
-    known = _estimates(_series(machine, _spins(shown), shown.lattice, pattern), shown)
+    model, from_data = (_estimates(_series(machine, v, shown), shown) for v in ends[:2])
+    known = _estimates(_series(machine, _spins(shown), shown), shown)
     energies = (mean_estimate(_joint_energy(machine, v) / data.n_sites) for v in (_spins(data), ends[2]))
     trained, short = (Comparison("joint_energy", energy, model["joint_energy"]) for energy in energies)
     return Quality(_compared(known, model), _compared(from_data, model), trained, short, n_chains, n_steps)
@@ -142,17 +142,18 @@ def _spins(data: Dataset) -> NDArray[np.int8]:
     return np.concatenate(list(data.blocks()))
 
 
-def _series(
-    machine: Machine, v: NDArray[np.int8], lattice: Lattice | None, pattern: NDArray[np.int8]
-) -> Series:
-    """Quantities of each configuration, (n,) each, per spin; the magnetisation is along the pattern."""
+def _series(machine: Machine, v: NDArray[np.int8], data: Dataset) -> Series:
+    """Quantities of each configuration, (n,) each, per spin. data: of which they may be configurations."""
+    pattern, lattice, model = order_pattern(data), data.lattice, data.hamiltonian or data.lattice
+    along = v if pattern is None else v * pattern
     found = {
         "joint_energy": _joint_energy(machine, v) / v.shape[1],
-        "abs_magnetization": np.abs((v * pattern).mean(axis=1, dtype=np.float64)),
+        "abs_magnetization": np.abs(along.mean(axis=1, dtype=np.float64)),
     }
+    if model is not None:
+        found["energy"] = model.energy(v) / v.shape[1]
     if lattice is None:
         return found
-    found["energy"] = lattice.energy(v) / v.shape[1]
     bins = shells(lattice)
     curves = bins.average(translation_average(lattice, v.astype(np.float64)))
     for distance in _distances(lattice):

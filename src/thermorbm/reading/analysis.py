@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from thermorbm import observables
 from thermorbm.bars import shown_progress
+from thermorbm.checks import whole_number
 from thermorbm.dataset import Dataset, as_dataset
 from thermorbm.errors import InputError
 from thermorbm.model import LogPartition, Machine
 from thermorbm.model.random_units import seed_sequence
-from thermorbm.model.units import whole_number
 from thermorbm.observables import EntropyBracket
-from thermorbm.reading.configurations import is_our_ising
+from thermorbm.reading.configurations import is_ours
 from thermorbm.reading.entropy import edges, log_partition
 from thermorbm.reading.machine import filter_sum_variance, mean_and_variance, scores
 from thermorbm.stats import Estimate
@@ -77,9 +77,9 @@ def analyse(
 ) -> Analysis:
     """Reads L~, cross entropy and visible energy of random configurations, at most max_samples.
 
-    None takes all. data: a Dataset, or an array of +-1. They are chosen as studies choose them, so that the
-    same machine, configurations and seed give the same numbers. progress(stage, done, total) counts what is
-    read.
+    max_samples=None takes all. data: a Dataset, or an array of +-1. Rows are chosen as studies choose them,
+    so that the same machine, configurations and seed give the same numbers. progress(stage, done, total)
+    counts what is read.
     """
     data = as_dataset("data", data)
     chosen = _chosen(machine, data, max_samples, seed)
@@ -128,11 +128,12 @@ def bracket_entropy(
     width: float | None = None,
     progress: Progress | bool | None = None,
 ) -> EntropyReport:
-    """S~ <= S <= upper edge, from random configurations that training has not seen.
+    """Encloses the entropy of configurations that training has not seen: S~ <= S <= upper edge.
 
-    The lower edge needs the Hamiltonian, which is known for data that thermorbm has sampled itself. width: of
-    the sandwich around ln Z, nats; see `RBM.log_partition`. ln Z is exact for machines with a small layer.
-    data: a Dataset, or an array of +-1. progress: bars in terminals and notebooks unless False.
+    At most max_samples of them are used, chosen at random. The lower edge needs the Hamiltonian, known
+    for data that thermorbm has sampled itself. width: of the sandwich around ln Z, nats; see
+    `RBM.log_partition`. ln Z is exact for machines with a small layer. data: a Dataset, or an array of +-1.
+    progress: bars in terminals and notebooks unless False.
     """
     data = as_dataset("data", data)
     chosen = _chosen(machine, data, max_samples, seed)
@@ -140,12 +141,15 @@ def bracket_entropy(
     with shown_progress(progress if isinstance(progress, bool) else None) as bar:
         listener = progress if callable(progress) else bar
         ln_z = log_partition(machine, partition_seed, width, listener)
-        both = edges(machine, chosen, ln_z, bracket_seed, is_our_ising(data), listener)
+        both = edges(machine, chosen, ln_z, bracket_seed, is_ours(data), listener)
     return EntropyReport(ln_z, both)
 
 
 def _chosen(machine: Machine, data: Dataset, max_samples: int | None, seed: int) -> Dataset:
     """max_samples random configurations in their order, or all if there are no more."""
+    if not isinstance(machine, Machine):
+        remedy = "a TrainingResult has it as .rbm"
+        raise InputError("machine", type(machine).__name__, "an RBM or a SymmetricRBM", remedy)
     if data.n_sites != machine.n_visible:
         raise InputError("data", f"{data.n_sites} sites", f"of {machine.n_visible}, like the machine")
     n = len(data) if max_samples is None else min(len(data), whole_number("max_samples", max_samples, 2))

@@ -6,22 +6,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from thermorbm import exact
+from thermorbm.checks import whole_number
 from thermorbm.dataset import Dataset, as_dataset
 from thermorbm.errors import InputError
 from thermorbm.estimators import energy_averages, magnetic_averages
+from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian
 from thermorbm.lattice import Lattice
-from thermorbm.model.units import whole_number
-from thermorbm.observables import configuration_series, pseudo_entropies
+from thermorbm.observables import configuration_series, order_parameters, pseudo_entropies, total_energies
 from thermorbm.reading import default_held_out
 from thermorbm.reading.values import ExactValues
 from thermorbm.stats import Estimate, mean_estimate
 
-OUR_METHODS = ("metropolis", "swendsen-wang", "wolff")
+OUR_METHODS = ("metropolis", "swendsen-wang", "wolff", "tempering")
+_MOST_KEPT = 16  # spins of a transfer matrix that takes a second at most
 
 
 def hold_out(data: Dataset | ArrayLike, n_held_out: int | None = None) -> tuple[Dataset, Dataset | None]:
-    """Data to train on and the last n_held_out configurations; by default 10 %, at most 5000. 0: None.
+    """Splits data into configurations to train on and the last ones, which training does not see.
 
+    n_held_out: by default 10 %, at most 5000; with 0 the second part is None.
     data: a Dataset, or an array of +-1, (n, n_sites) or (n, L, L).
     """
     data = as_dataset("data", data)
@@ -32,33 +35,32 @@ def hold_out(data: Dataset | ArrayLike, n_held_out: int | None = None) -> tuple[
     return (data[:-n], data[-n:]) if n else (data, None)
 
 
-def is_our_ising(data: Dataset) -> bool:
-    """Whether thermorbm has sampled these configurations, of the ferromagnet on their lattice with J = 1."""
-    if data.hamiltonian is not None and data.hamiltonian.plain != (data.lattice, 1.0):
-        return False
+def is_ours(data: Dataset) -> bool:
+    """Whether thermorbm has sampled these configurations, so that they follow their Hamiltonian."""
     return data.provenance.get("method") in OUR_METHODS
 
 
 def averages(data: Dataset) -> dict[str, Estimate]:
-    """<m>, <|m|> and <m^2> per spin."""
-    m = configuration_series(data).magnetization
+    """<m> per spin, and <|m|> and <m^2> of the order parameter, which is m of ferromagnets."""
+    m, order = configuration_series(data).magnetization, order_parameters(data)
     return {
         "magnetization_per_spin": mean_estimate(m),
-        "abs_magnetization_per_spin": mean_estimate(np.abs(m)),
-        "squared_magnetization_per_spin": mean_estimate(m * m),
+        "abs_magnetization_per_spin": mean_estimate(np.abs(order)),
+        "squared_magnetization_per_spin": mean_estimate(order * order),
     }
 
 
 def thermal_averages(data: Dataset) -> dict[str, Estimate]:
     """Energy, heat capacity, susceptibility of |m| and pseudo-entropy, per spin, in units of J and k_B.
 
-    The dataset must have a lattice and a temperature, in units of J/k_B.
+    m is the order parameter. The dataset must have a Hamiltonian, or a lattice that stands for its
+    ferromagnet, and a temperature.
     """
-    series, temperature, n_sites = configuration_series(data), data.temperature, data.n_sites
-    assert series.energy is not None
+    energies, temperature, n_sites = total_energies(data), data.temperature, data.n_sites
+    assert energies is not None
     assert temperature is not None
-    energy = energy_averages(series.energy, temperature, n_sites)
-    magnetic = magnetic_averages(series.magnetization, temperature, n_sites)
+    energy = energy_averages(energies, temperature, n_sites)
+    magnetic = magnetic_averages(order_parameters(data), temperature, n_sites)
     return {
         "energy_per_spin": energy.energy,
         "heat_capacity_per_spin": energy.heat_capacity,
@@ -67,16 +69,34 @@ def thermal_averages(data: Dataset) -> dict[str, Estimate]:
     }
 
 
-def exact_values(lattice: Lattice, temperature: float) -> ExactValues | None:
+def exact_values(model: Hamiltonian | Lattice, temperature: float) -> ExactValues | None:
     """Exact values at one temperature where they are known, and their source.
 
-    "kaufman": the same square torus. "series": the infinite cubic lattice at T >= 5.
+    "kaufman": the same square torus. "transfer matrix": the same narrow lattice, whatever its H. "series":
+    the infinite cubic lattice at T >= 5. "infinite": the infinite triangular, honeycomb or kagome lattice.
     """
+    H = as_hamiltonian(model)
+    if H.plain is not None and not H.frustrated:
+        lattice, coupling = H.plain
+        values = _of_neighbours(lattice, abs(coupling), temperature)
+        if values is not None or coupling == 1:
+            return values
+    if exact.transfer_width(H) <= _MOST_KEPT:
+        return _values("transfer matrix", exact.transfer_matrix(H, temperature))
+    infinite = exact.bulk_thermodynamics(H, temperature)
+    return None if infinite is None else _values("infinite", infinite)
+
+
+def _of_neighbours(lattice: Lattice, coupling: float, temperature: float) -> ExactValues | None:
+    """Of one coupling between neighbours, either all satisfied; energies are in units of `coupling`."""
+    reduced = temperature / coupling
     if lattice.dimension == 2 and len(set(lattice.shape)) == 1:
-        source, truth = "kaufman", exact.kaufman(lattice.shape[0], temperature)
-    elif lattice.dimension == 3 and temperature >= 5:
-        source, truth = "series", exact.cubic_series(temperature)
-    else:
-        return None
-    numbers = (truth.energy, truth.heat_capacity, truth.entropy, truth.free_energy)
+        return _values("kaufman", exact.kaufman(lattice.shape[0], reduced), coupling)
+    if lattice.dimension == 3 and reduced >= 5:
+        return _values("series", exact.cubic_series(reduced), coupling)
+    return None
+
+
+def _values(source: str, truth: exact.Thermodynamics[float], unit: float = 1.0) -> ExactValues:
+    numbers = (unit * truth.energy, truth.heat_capacity, truth.entropy, unit * truth.free_energy)
     return ExactValues(source, *(float(number) for number in numbers))

@@ -15,8 +15,8 @@ from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
 from thermorbm.model import LogPartition, Machine
 from thermorbm.observables import EntropyBracket
-from thermorbm.reading.configurations import exact_values, is_our_ising
-from thermorbm.reading.values import Bracket, share_learnt
+from thermorbm.reading.configurations import exact_values, is_ours
+from thermorbm.reading.values import Bracket, ExactValues, share_learnt
 from thermorbm.stats import Estimate, mean_estimate
 
 EXACT_UNITS = 16  # a layer as small as this is summed over
@@ -24,11 +24,11 @@ EXACT_UNITS = 16  # a layer as small as this is summed over
 # over 2000 configurations of 32 x 32 has near T_c, sqrt(c_V / N / 2000) = 0.001 per spin. Symmetric machines
 # come closer to S than that.
 WIDTH_PER_SPIN, LEAST_WIDTH = {"rbm": 0.004, "symmetric-rbm": 0.0015}, 1.0  # nats
-# The larger of both limits the rungs.
-MOST_RUNGS, MOST_PER_SPIN = {"rbm": 512, "symmetric-rbm": 256}, {"rbm": 0.25, "symmetric-rbm": 0.5}
+# The larger of both limits the rungs. Dense machines of 64 x 64 spins need more than 1024 just above T_c.
+MOST_RUNGS, MOST_PER_SPIN = {"rbm": 512, "symmetric-rbm": 256}, {"rbm": 0.5, "symmetric-rbm": 0.5}
 # Near T_c a symmetric machine needs as many as its energy varies, times how slowly it forgets: about N^2.
 SPINS_PER_PASS = 1024
-BOUND_CHAINS, BOUND_RUNGS = 64, 256
+BOUND_CHAINS, BOUND_RUNGS, BOUND_PER_SPIN = 64, 256, {"rbm": 0.25, "symmetric-rbm": 0.5}
 
 Progress = Callable[[str, int, int], None]
 
@@ -61,13 +61,13 @@ def edges(
     held_out: Dataset,
     ln_z: LogPartition,
     seed: int,
-    is_ising: bool,
+    follows_h: bool,
     progress: Progress | None = None,
 ) -> EntropyBracket:
-    """Both edges per spin. is_ising: whether the configurations follow the Ising model, for the lower one."""
-    most_rungs = max(BOUND_RUNGS, int(MOST_PER_SPIN[machine.kind] * machine.n_visible))
+    """Both edges per spin. follows_h: whether the configurations follow their Hamiltonian, for the lower."""
+    most_rungs = max(BOUND_RUNGS, int(BOUND_PER_SPIN[machine.kind] * machine.n_visible))
     ln_z = replace(ln_z, betas=_thinned(ln_z.betas, most_rungs))
-    return ob.entropy_bracket(machine, held_out, ln_z, seed, is_ising, BOUND_CHAINS, progress)
+    return ob.entropy_bracket(machine, held_out, ln_z, seed, follows_h, BOUND_CHAINS, progress)
 
 
 def _thinned(betas: NDArray[np.float64] | None, most_rungs: int) -> NDArray[np.float64] | None:
@@ -79,10 +79,7 @@ def _thinned(betas: NDArray[np.float64] | None, most_rungs: int) -> NDArray[np.f
 
 def bracket(both: EntropyBracket, held_out: Dataset) -> Bracket:
     """The edges, with the relative entropy of data and machine where the entropy is known exactly."""
-    truth = None
-    if both.lower is not None and held_out.lattice is not None and held_out.temperature is not None:
-        truth = exact_values(held_out.lattice, held_out.temperature)
-    is_exact = truth is not None and truth.source == "kaufman"
+    truth = None if both.lower is None else _truth(held_out)
     return Bracket(
         entropy_upper_per_spin=both.upper,
         nll_per_spin=both.nll,
@@ -90,7 +87,7 @@ def bracket(both: EntropyBracket, held_out: Dataset) -> Bracket:
         entropy_lower_per_spin=both.lower,
         free_energy_lower_per_spin=both.free_energy,
         kl_bound_per_spin=both.kl_bound,
-        kl_per_spin=_above(both.nll, truth.entropy_per_spin) if truth and is_exact else None,
+        kl_per_spin=None if truth is None else _above(both.nll, truth.entropy_per_spin),
         order_entropy_per_spin=both.order,
         below_order_per_spin=both.below_order,
         lower_problem=both.lower_problem,
@@ -105,7 +102,7 @@ def correlations_learnt(
     (H_order - NLL) / (H_order - S), see `observables.mere_order`: 0 for a machine that knows the order of the
     data and nothing else, 1 for a perfect one. held_out: configurations that training has not seen. entropy:
     S per spin in nats; needed where it is not known exactly, that is, for all but our own samples of square
-    lattices.
+    and of narrow lattices.
     """
     if entropy is None:
         entropy = _exact_entropy(held_out)
@@ -122,13 +119,20 @@ def correlations_learnt(
 
 
 def _exact_entropy(data: Dataset) -> float:
-    if is_our_ising(data) and data.lattice is not None and data.temperature is not None:
-        truth = exact_values(data.lattice, data.temperature)
-        if truth is not None and truth.source == "kaufman":
-            return truth.entropy_per_spin
-    raise InputError(
-        "entropy", None, "S per spin in nats", "it is not known exactly for these configurations"
-    )
+    truth = _truth(data) if is_ours(data) else None
+    if truth is None:
+        remedy = "it is not known exactly for these configurations"
+        raise InputError("entropy", None, "S per spin in nats", remedy)
+    return truth.entropy_per_spin
+
+
+def _truth(data: Dataset) -> ExactValues | None:
+    """Exact values of the very lattice of the configurations, None where they are not known."""
+    model = data.hamiltonian or data.lattice
+    if model is None or data.temperature is None:
+        return None
+    values = exact_values(model, data.temperature)
+    return values if values is not None and values.is_of_this_lattice else None
 
 
 def _above(estimate: Estimate, truth: float) -> Estimate:

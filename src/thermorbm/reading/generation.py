@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thermorbm import observables as ob
+from thermorbm.checks import whole_number
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError, unknown_name
 from thermorbm.lattice import Lattice
 from thermorbm.model import Machine
 from thermorbm.model.random_units import seed_sequence
-from thermorbm.model.units import whole_number
 from thermorbm.reading.configurations import averages, thermal_averages
 from thermorbm.reading.values import Generated, Generation
 from thermorbm.stats import mean_estimate
@@ -53,7 +54,8 @@ def generation(
 
 def _generated(machine: Machine, data: Dataset, p_h: float, steps: int, seed: int) -> Generated:
     new = ob.generate(machine, p_h, GENERATED, steps, seed, data.lattice, data.temperature)
-    has_energy = data.lattice is not None and data.temperature is not None
+    new = replace(new, hamiltonian=data.hamiltonian)
+    has_energy = (data.hamiltonian or data.lattice) is not None and data.temperature is not None
     return Generated(p_h, steps, {**averages(new), **(thermal_averages(new) if has_energy else {})})
 
 
@@ -83,7 +85,8 @@ def _relaxation(machine: Machine, data: Dataset, p_h: float, seed: int) -> Array
         chains = ob.generate(machine, probability, RELAXATION_CHAINS, 0, seed, data.lattice).spins()
         rows: dict[str, list[tuple[float, float]]] = {"energy": [], "abs_magnetization": []}
         for step_seed in np.random.SeedSequence([seed, 1]).spawn(RELAXATION_STEPS + 1):
-            series = ob.configuration_series(Dataset.from_spins(chains, data.lattice))
+            spins = Dataset.from_spins(chains, data.lattice, hamiltonian=data.hamiltonian)
+            series = ob.configuration_series(spins)
             rows["abs_magnetization"].append(_pair(np.abs(series.magnetization)))
             if series.energy is not None:
                 rows["energy"].append(_pair(series.energy / data.n_sites))
@@ -167,8 +170,8 @@ def _start_probability(machine: Machine, p_h: float | None, data: Dataset | None
     if data is not None:
         series = ob.configuration_series(data)
         return ob.magnetization_probability(float(series.abs_magnetization.mean()))
-    mean_abs_m = _training_data(machine).get("mean_abs_magnetization")
-    if mean_abs_m is None:
+    mean_abs_m = machine.noted("data").get("mean_abs_magnetization")
+    if not isinstance(mean_abs_m, int | float):
         raise InputError(
             "p_h", None, "a probability", "the machine does not know <|m|> of its data: give p_h or data"
         )
@@ -177,17 +180,11 @@ def _start_probability(machine: Machine, p_h: float | None, data: Dataset | None
 
 def _label(machine: Machine, data: Dataset | None) -> tuple[Lattice | None, float | None]:
     """Lattice and temperature of the training data, or of `data` where the machine knows neither."""
-    trained_on = _training_data(machine)
+    trained_on = machine.noted("data")
     if not trained_on and data is not None:
         return data.lattice, data.temperature
     shape = trained_on.get("shape")
     return Lattice(shape) if shape else None, trained_on.get("temperature")
-
-
-def _training_data(machine: Machine) -> Mapping[str, Any]:
-    """What training noted of its data; empty for machines made otherwise."""
-    stored = machine.provenance.get("data")
-    return stored if isinstance(stored, Mapping) else {}
 
 
 def _with_origin(made: Dataset, start: str, steps: int, seed: int, more: Mapping[str, Any]) -> Dataset:

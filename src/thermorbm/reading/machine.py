@@ -180,11 +180,13 @@ def quality(machine: Machine, train: Dataset, seed: int) -> Quality:
     )
 
 
-def interactions(machine: SymmetricRBM, held_out: Dataset, seed: int) -> Interactions:
+def interactions(
+    machine: SymmetricRBM, held_out: Dataset, seed: int, by_vector: bool = False
+) -> Interactions:
     """Couplings over k_B T with the temperature they stand for; averages of the machine's own chains.
 
-    A machine of few couplings knows its errors. Those of other machines' couplings are not known; several
-    seeds show them.
+    by_vector: pairs are told apart by their displacement, instead of averaged over axes and signs. A machine
+    of few couplings knows its errors; those of other machines are not known, and several seeds show them.
     """
     own = _own_chains(machine, held_out, seed)
     try:
@@ -192,10 +194,11 @@ def interactions(machine: SymmetricRBM, held_out: Dataset, seed: int) -> Interac
         nearest = Estimate(learned.nearest, _nearest_error(machine))
     except InputError as error:  # a window too large to expand, or cells of several sites
         return Interactions(Estimate(math.nan, math.nan), (), (), own, problem=str(error))
+    pairs = learned.vectors if by_vector else learned.pairs
     fours = sorted(learned.of_order(4).items(), key=lambda item: -abs(item[1]))[:LARGEST_FOURS]
     return Interactions(
         nearest_coupling=nearest,
-        pairs=tuple(Pair(tuple(r), value) for r, value in learned.pairs.items()),
+        pairs=tuple(Pair(tuple(r), value) for r, value in pairs.items()),
         fours=tuple(Four(tuple(tuple(x) for x in places), value) for places, value in fours),
         own=own,
         temperature=1 / learned.nearest if learned.nearest > 0 else None,
@@ -219,5 +222,7 @@ def _own_chains(machine: SymmetricRBM, held_out: Dataset, seed: int) -> OwnChain
         return OwnChains()
     rows = np.arange(OWN_CHAINS) * len(held_out) // OWN_CHAINS
     chains = machine.gibbs(held_out.select(rows).spins(), OWN_STEPS, seed)
-    generated = Dataset.from_spins(chains, held_out.lattice, held_out.temperature)
+    generated = Dataset.from_spins(
+        chains, held_out.lattice, held_out.temperature, hamiltonian=held_out.hamiltonian
+    )
     return OwnChains(OWN_CHAINS, OWN_STEPS, thermal_averages(generated))

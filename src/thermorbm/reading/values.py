@@ -16,13 +16,20 @@ from thermorbm.stats import Estimate
 
 @dataclass(frozen=True)
 class ExactValues:
-    """Exact values at one temperature. source: "kaufman" (this lattice) or "series" (the infinite one)."""
+    """Exact values at one temperature.
+
+    source: "kaufman" or "transfer matrix" (this lattice), "series" or "infinite" (the infinite one).
+    """
 
     source: str
     energy_per_spin: float
     heat_capacity_per_spin: float
     entropy_per_spin: float
     free_energy_per_spin: float
+
+    @property
+    def is_of_this_lattice(self) -> bool:
+        return self.source in ("kaufman", "transfer matrix")
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,8 @@ def control_panel(
 ) -> Panel:
     """Curves over the control parameter, with a line at T_c of the infinite lattice where it is known."""
     marks = () if family.critical is None else ((family.critical, TC),)
-    return Panel(title, family.run.control_label, y_label, tuple(curves), marks, **more)
+    label = family.run.control_label
+    return Panel(title, label, y_label, tuple(curves), marks, over_control=True, **more)
 
 
 def landmarks(family: FamilyView) -> list[float]:

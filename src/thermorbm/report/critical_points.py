@@ -68,6 +68,11 @@ class TcEstimate:
         return indicator_label(self.row.indicator, self.row.feature)
 
     @property
+    def full_label(self) -> Label:
+        """The indicator and the machines: slope of L~ (n_h = 400, all temperatures)."""
+        return self.label if self.role == "data" else self.label + " (" + self.machines + ")"
+
+    @property
     def machines(self) -> Label:
         """The machines that were read."""
         role = ROLES.get(self.role, "" if self.role == "main" else str(self.row.variant))

@@ -14,21 +14,49 @@ from functools import partial
 from itertools import cycle
 from multiprocessing.connection import wait
 from threading import Thread
+from typing import Any
 
 from markupsafe import Markup
 
 from thermorbm.errors import FileError
 from thermorbm.report.chart import Chart
-from thermorbm.report.interactive import Spec, panel_spec
 from thermorbm.report.labels import plain
+from thermorbm.report.panels import Panel, listed_series
 from thermorbm.report.run import Run
 from thermorbm.report.section import Gap, RunFigure, attempt
 from thermorbm.report.style import Drawing, finish, our_style
+from thermorbm.report.svg import panel_numbers, panel_svg, scales, swatch
+
+
+@dataclass(frozen=True, eq=False)
+class PagePanel:
+    """A panel on the page. drawings: SVG by id; a second one has the other scale of y, for the script."""
+
+    title: Markup
+    drawings: dict[str, Markup]
+    numbers: dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class PagePanels:
+    """Panels side by side. legend: (name, piece of the curve) of every series, once."""
+
+    panels: tuple[PagePanel, ...]
+    legend: tuple[tuple[Markup, Markup], ...]
+
+    @property
+    def has_scales(self) -> bool:
+        """Whether there is something to switch."""
+        return any(len(panel.drawings) > 1 for panel in self.panels)
+
+    @property
+    def numbers(self) -> dict[str, dict[str, Any]]:
+        return {id: numbers for panel in self.panels for id, numbers in panel.numbers.items()}
 
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A chart as the page shows it. specs: its interactive panels, by id."""
+    """A chart as the page shows it: panels, or the drawing itself where it has none."""
 
     id: str
     part: str
@@ -36,7 +64,7 @@ class Shown:
     caption: Markup
     drawing: Drawing
     picture: Drawing | None
-    specs: dict[str, Spec]
+    curves: PagePanels
 
 
 Drawn = list[Shown | Gap]
@@ -107,10 +135,24 @@ def _end_with_parent() -> None:
 
 
 def _shown(chart: Chart) -> Shown:
-    panels = chart.panels
-    if len(panels) == 1:  # the figure's own title is enough
-        panels = (replace(panels[0], title=plain("")),)
-    specs = {f"{chart.id}-{index}": panel_spec(panel) for index, panel in enumerate(panels)}
     picture = None if chart.picture is None else finish(chart.picture)
     drawing = finish(chart.figure, chart.lossy)
-    return Shown(chart.id, chart.part, chart.title.html, chart.caption, drawing, picture, specs)
+    curves = page_panels(chart.id, chart.panels)
+    return Shown(chart.id, chart.part, chart.title.html, chart.caption, drawing, picture, curves)
+
+
+def page_panels(id: str, panels: Sequence[Panel], **size: float) -> PagePanels:
+    """Panels as the page shows them. size: width and height of each, see `svg.frame_of`."""
+    if len(panels) == 1:  # the figure's own title is enough
+        panels = (replace(panels[0], title=plain("")),)
+    legend = tuple((item.name.html, swatch(item)) for item in listed_series(panels))
+    shown = tuple(_page_panel(f"{id}-{index}", panel, size) for index, panel in enumerate(panels))
+    return PagePanels(shown, legend if len(legend) > 1 or len(panels) > 1 else ())
+
+
+def _page_panel(id: str, panel: Panel, size: dict[str, float]) -> PagePanel:
+    ways = dict(zip((id, f"{id}-other"), scales(panel), strict=False))
+    drawings = {name: panel_svg(way, name, **size) for name, way in ways.items()}
+    return PagePanel(
+        panel.title.html, drawings, {name: panel_numbers(way, **size) for name, way in ways.items()}
+    )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from thermorbm.plots import draw_weights, tiles
 from thermorbm.report.labels import Label
 from thermorbm.report.run import Missing
-from thermorbm.report.style import DIVERGING, DOUBLE, new_figure, symmetric_limit
+from thermorbm.report.style import DOUBLE, new_figure, symmetric_limit
 
 Picture = NDArray[Any]
 
@@ -36,7 +36,7 @@ def filter_rows(rows: Sequence[tuple[Label, Picture, float]], n_shown: int) -> F
         limit = 2 * deviation or 1.0
         drawn = None
         for ax, picture in zip(line, flat(filters)[:n_shown], strict=False):
-            drawn = ax.imshow(picture, cmap=DIVERGING, vmin=-limit, vmax=limit, interpolation="nearest")
+            drawn = draw_weights(ax, picture, limit)
             bare(ax)
         for ax in line[len(filters) :]:
             ax.set_visible(False)
@@ -57,30 +57,14 @@ def bare(ax: Axes) -> None:
         spine.set_linewidth(0.5)
 
 
-def mosaic(filters: Picture, gap: int = 1) -> NDArray[np.float32]:
-    """All pictures (n, rows, columns) side by side in one, with nan between them."""
-    pictures = flat(filters).astype(np.float32)
-    n, height, width = pictures.shape
-    columns = int(np.ceil(np.sqrt(n * height / width)))
-    rows = -(-n // columns)
-    sheet = np.full((rows * (height + gap) + gap, columns * (width + gap) + gap), np.nan, dtype=np.float32)
-    for index, picture in enumerate(pictures):
-        top, left = (
-            gap + place * step
-            for place, step in zip(divmod(index, columns), (height + gap, width + gap), strict=True)
-        )
-        sheet[top : top + height, left : left + width] = picture
-    return sheet
-
-
 def sheet_figure(filters: Picture) -> Figure:
     """All filters of a machine on one sheet."""
-    sheet = mosaic(filters)
+    sheet = tiles(flat(filters))
     limit = symmetric_limit(filters)
     height = min(9.0, (DOUBLE - 0.6) * sheet.shape[0] / sheet.shape[1])
     figure = new_figure(DOUBLE, height)
     ax = figure.subplots()
-    drawn = ax.imshow(sheet, cmap=DIVERGING, vmin=-limit, vmax=limit, interpolation="antialiased")
+    drawn = draw_weights(ax, sheet, limit, interpolation="antialiased")
     ax.set_axis_off()
     bar = figure.colorbar(drawn, ax=ax, shrink=0.4, aspect=20, pad=0.01)
     bar.ax.tick_params(labelsize=6)

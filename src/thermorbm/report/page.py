@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from thermorbm.report.drawing import Shown
 from thermorbm.report.labels import text
+from thermorbm.report.opening import opening_cards
 from thermorbm.report.run import Run
 from thermorbm.report.section import (
     Gap,
@@ -28,8 +29,9 @@ from thermorbm.report.section import (
     make_tables,
 )
 from thermorbm.report.sections import SECTIONS, SUMMARY
-from thermorbm.report.sections.summary import write_lead
+from thermorbm.report.sections.summary import transition_title, write_lead
 from thermorbm.report.style import DPI
+from thermorbm.report.symbols import symbol_rows
 
 Drawn = Mapping[RunFigure, Sequence[Shown | Gap]]
 
@@ -45,6 +47,12 @@ class SectionContent:
     gaps: Sequence[Gap]
 
     @property
+    def about(self) -> str:
+        """How much there is: 3 figures, 1 table."""
+        counts = (("figure", len(self.charts)), ("table", len(self.tables)))
+        return ", ".join(f"{n} {name}{'s' if n > 1 else ''}" for name, n in counts if n)
+
+    @property
     def is_empty(self) -> bool:
         return not (self.words or self.charts or self.tables or self.gaps)
 
@@ -52,27 +60,36 @@ class SectionContent:
 def make_page(run: Run, drawn: Drawn, judged: Sequence[Judged]) -> str:
     """The page as text."""
     summary, *contents = (_content(section, run, drawn) for section in (SUMMARY, *SECTIONS))
-    failures = [gap for content in (summary, *contents) for gap in content.gaps if gap.is_failure]
+    cards = opening_cards(run, judged)
+    gaps = [
+        *(card.gap for card in cards if card.gap),
+        *(g for part in (summary, *contents) for g in part.gaps),
+    ]
+    charts = [chart for content in (summary, *contents) for chart in content.charts]
+    panels: dict[str, Any] = {}
+    for curves in (*(card.curves for card in cards), *(chart.curves for chart in charts)):
+        panels |= curves.numbers
     environment = Environment(
         loader=PackageLoader("thermorbm.report"), autoescape=True, undefined=StrictUndefined
     )
-    charts = [chart for content in (summary, *contents) for chart in content.charts]
-    panels = {id: spec for chart in charts for id, spec in chart.specs.items()}
     return environment.get_template("report.html").render(
         study=run.results.study,
         title=run.results.study.title or f"Study {run.results.study.name}",
         lead=write_lead(run),
         summary=summary,
-        failures=_failure_words(failures, judged),
+        cards=cards,
+        failures=_failure_words([gap for gap in gaps if gap.is_failure], judged),
+        symbols=symbol_rows(run),
+        transitions=transition_title(run),
         tally=_tally(judged),
-        claims=judged,
+        claims=judged if run.speaks_of_paper else (),
+        of_paper=run.speaks_of_paper,
         section_of={claim.id: section.id for section in SECTIONS for claim in section.claims},
         contents=[content for content in contents if not content.is_empty],
         version=version("thermorbm"),
         dpi=DPI,
         style=Markup(_resource("report.css")),
         script=Markup(_resource("report.js")),
-        plotly=Markup(plotly_source()),
         panel_data=Markup(script_json(panels)),
     )
 
@@ -121,11 +138,6 @@ def _tally(judged: Sequence[Judged]) -> str:
 
 def _resource(name: str) -> str:
     return (files("thermorbm.report") / "templates" / name).read_text(encoding="utf-8")
-
-
-def plotly_source() -> str:
-    """plotly.js as the Python package brings it; only the full bundle is there."""
-    return (files("plotly") / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
 
 
 def script_json(value: Any) -> str:

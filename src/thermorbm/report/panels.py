@@ -1,4 +1,4 @@
-"""Curves as data: a panel holds series, and is drawn by matplotlib here and by plotly on the page."""
+"""Curves as data: a panel holds series, and is drawn by matplotlib here and as SVG on the page."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from thermorbm.plots import draw_curve
 from thermorbm.report.labels import Label
 from thermorbm.report.style import BLACK, DOUBLE, GREY, SINGLE, new_figure
 
@@ -57,7 +58,8 @@ class Panel:
     """One system of axes. marks: (x, label) of vertical lines. inset: drawn inside the panel in print, and
     as a panel of its own on the page; inset_at is (left, bottom, width, height) in fractions of the axes.
     headroom: extra height above the data, in fractions of its range, to make place for an inset. rows: names
-    at y = 0, -1, -2, ... instead of numbers.
+    at y = 0, -1, -2, ... instead of numbers. over_control: x is the control parameter, the same in all such
+    panels of a page.
     """
 
     title: Label
@@ -73,6 +75,7 @@ class Panel:
     inset_at: tuple[float, float, float, float] = (0.6, 0.6, 0.38, 0.36)
     headroom: float = 0.0
     rows: tuple[Label, ...] = ()
+    over_control: bool = False
 
 
 def series(name: Label, x: ArrayLike, y: ArrayLike, errors: ArrayLike | None = None, **look: Any) -> Series:
@@ -105,17 +108,29 @@ def draw_panels(panels: Sequence[Panel], columns: int | None = None, height: flo
 
 
 def add_legend(figure: Figure, panels: Sequence[Panel]) -> None:
-    """Every series once, by its name, below the panels, in as many columns as the width allows."""
+    """Every series once, by its name, below the panels, row by row in the order of the series."""
     named: dict[str, Any] = {}
     for ax in figure.axes:
         handles, names = ax.get_legend_handles_labels()
         named |= {name: handle for name, handle in zip(names, handles, strict=True) if name not in named}
-    if not named or (len(named) == 1 and len(panels) == 1):
+    listed = [item for item in listed_series(panels) if item.name.tex in named]
+    if not listed or (len(listed) == 1 and len(panels) == 1):
         return
-    lengths = {item.name.tex: _letters(item.name) for panel in all_panels(panels) for item in panel.series}
-    inches = 0.5 + 0.062 * max(lengths[name] for name in named)
-    n_columns = int(np.clip(figure.get_figwidth() / inches, 1, len(named)))
-    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=n_columns)
+    inches = 0.5 + 0.062 * max(_letters(item.name) for item in listed)
+    n_columns = int(np.clip(figure.get_figwidth() / inches, 1, len(listed)))
+    names = _by_rows([item.name.tex for item in listed], n_columns)
+    figure.legend([named[name] for name in names], names, loc="outside lower center", ncols=n_columns)
+
+
+def listed_series(panels: Sequence[Panel]) -> list[Series]:
+    """The series that a legend names, each name once, in the order in which they are drawn."""
+    every = [item for panel in all_panels(panels) for item in panel.series if item.listed and item.name.tex]
+    return list({item.name.tex: item for item in reversed(every)}.values())[::-1]
+
+
+def _by_rows(names: list[str], n_columns: int) -> list[str]:
+    """In the order in which matplotlib, which fills columns, shows the names row by row."""
+    return [name for column in range(n_columns) for name in names[column::n_columns]]
 
 
 def _letters(label: Label) -> int:
@@ -165,8 +180,6 @@ def _finish_axes(ax: Axes, panel: Panel, small: bool) -> None:
 def draw_series(ax: Axes, item: Series, small: bool) -> None:
     scale = 0.7 if small else 1.0
     label = item.name.tex if item.listed and not small else None
-    if item.band is not None:
-        ax.fill_between(item.x, *item.band, color=item.colour, alpha=0.18, linewidth=0)
     style: dict[str, Any] = {
         "color": item.colour,
         "linestyle": "none" if item.dash is None else DASHES[item.dash],
@@ -179,8 +192,5 @@ def draw_series(ax: Axes, item: Series, small: bool) -> None:
         style["markerfacecolor"] = "white"
     if item.marker == "line-ns":
         style |= {"markersize": 9, "markeredgewidth": 1.6}
-    if item.errors is None or item.marker is None:
-        ax.plot(item.x, item.y, **style)
-    else:
-        errors: dict[str, Any] = {"xerr" if item.sideways else "yerr": item.errors}
-        ax.errorbar(item.x, item.y, **errors, elinewidth=0.8 * scale, capsize=0, **style)
+    errors = None if item.marker is None else item.errors
+    draw_curve(ax, item.x, item.y, errors, band=item.band, sideways=item.sideways, thin=0.8 * scale, **style)

@@ -12,6 +12,7 @@ import io
 import lzma
 import re
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,9 +24,10 @@ from thermorbm.report.section import judge_all
 from thermorbm.report.sections import SECTIONS, all_figures
 from thermorbm.report.style import few_colours, our_style
 from thermorbm.runner.rundir import RunDirectory, existing_run, open_run, read_plan, remove_leftovers
-from thermorbm.runner.store import read_values, write_reduced
+from thermorbm.runner.store import read_reduced, write_reduced
 from thermorbm.runner.task import ID
 from thermorbm.storage import atomic_path, check_readable, read_json
+from thermorbm.study.results import SAMPLES
 
 ARCHIVE = "reduced.tar.xz"
 COPIED = ("study.toml", "results.json")
@@ -146,7 +148,7 @@ def _archive(directory: RunDirectory) -> bytes:
             file = directory.reduced(task_id)
             if file.exists():
                 name = file.relative_to(directory.path).as_posix()
-                _add(archive, name, file.read_bytes() if name in shown else _without_arrays(file))
+                _add(archive, name, _thinned(file, with_arrays=name in shown))
     return target.getvalue()
 
 
@@ -160,11 +162,15 @@ def _shown(path: Path) -> frozenset[str]:
     return run.files_read
 
 
-def _without_arrays(file: Path) -> bytes:
-    result = read_values(file)
+def _thinned(file: Path, with_arrays: bool) -> bytes:
+    """A reduced result without arrays, or without those that have a number for every configuration."""
+    result = read_reduced(file)
+    kept = {name: x for name, x in result.arrays.items() if with_arrays and not name.startswith(SAMPLES)}
+    if len(kept) == len(result.arrays):
+        return file.read_bytes()
     with TemporaryDirectory() as place:
         thin = Path(place) / file.name
-        write_reduced(thin, result)
+        write_reduced(thin, replace(result, arrays=kept))
         return thin.read_bytes()
 
 

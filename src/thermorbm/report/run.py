@@ -82,6 +82,12 @@ class Run:
         return TC if symbol == T else symbol + Label("$_c$")
 
     @property
+    def speaks_of_paper(self) -> bool:
+        """Whether the paper's claims make sense here: it is about the Ising model."""
+        families = self.results.families
+        return not families or any(family.is_ising for family in families)
+
+    @property
     def families(self) -> list[FamilyView]:
         """Every family with its machines, but for those that were trained as the paper's."""
         return [FamilyView(self, family.trained(as_paper=False)) for family in self.results.families]
@@ -147,7 +153,9 @@ class FamilyView:
     @property
     def title(self) -> Label:
         """The family's name, with its lattice."""
+        model = self.results.model
         shape = f" ({'×'.join(map(str, self.shape))})" if self.shape else ""
+        shape = shape if model is None else f" ({re.sub(r'(?<=[0-9])x(?=[0-9])', '×', model.words)})"
         return plain(self.results.name + shape + (", trained as the paper's" if self.as_paper else ""))
 
     @property
@@ -163,6 +171,17 @@ class FamilyView:
     def thermodynamics(self) -> Thermodynamics:
         """Averages of the configurations as curves; without any where they were not computed."""
         return self.results.thermodynamics or NO_THERMODYNAMICS
+
+    def check_uniform_order(self) -> None:
+        """Missing where spins do not all order alike, as those of the paper do."""
+        if self.results.model is not None and not self.results.orders_uniformly:
+            order = self.results.model.order
+            raise Missing(f"it is about the magnetisation, and the order parameter here is the {order}")
+
+    def check_temperature(self) -> None:
+        """Missing where what is varied is not a temperature."""
+        if not self.run.results.study.control.is_temperature:
+            raise Missing("the control parameter is not a temperature")
 
     def scored(self, name: str) -> str:
         """The quantity on which claims judge: of training data where machines are the paper's, as it did."""

@@ -67,7 +67,8 @@ class Claim:
     """A sentence of the paper, and the rule by which `check` decides it in each family.
 
     part: the figure, table or passage that it belongs to. check raises Missing if the numbers are not there.
-    dimension: the one that the paper speaks of, None for any.
+    dimension: the one that the paper speaks of, None for any. of_any_model: whether it is true of all
+    Hamiltonians; the paper speaks of the ferromagnet.
     """
 
     id: str
@@ -76,14 +77,18 @@ class Claim:
     rule: str
     check: Check
     dimension: int | None = None
+    of_any_model: bool = False
 
 
-def claim(id: str, part: str, statement: str, dimension: int | None = None) -> Callable[[Check], Claim]:
+def claim(
+    id: str, part: str, statement: str, dimension: int | None = None, of_any_model: bool = False
+) -> Callable[[Check], Claim]:
     """Makes the check below it a claim whose rule is the check's docstring.
 
     statement: text with formulas between dollar signs.
     """
-    return lambda check: Claim(id, part, Label(statement).html, stated_rule(check), check, dimension)
+    said = Label(statement).html
+    return lambda check: Claim(id, part, said, stated_rule(check), check, dimension, of_any_model)
 
 
 def stated_rule(check: Check) -> str:
@@ -240,6 +245,10 @@ def judge(item: Claim, run: Run) -> Judged:
 def _ruling(item: Claim, family: FamilyView) -> Ruling:
     if item.dimension not in (None, family.results.dimension):
         reason = f"the paper says so in {item.dimension} dimensions alone"
+        return Ruling(Judgement.UNTESTED, text("{}", reason))
+    if not (family.results.is_ising or item.of_any_model):
+        unknown = "whose Hamiltonian is not known" if family.results.model is None else "which are others"
+        reason = f"the paper says so of the Ising ferromagnet, not of these configurations, {unknown}"
         return Ruling(Judgement.UNTESTED, text("{}", reason))
     ruling = attempt(item.id, partial(item.check, family))
     if isinstance(ruling, Gap):

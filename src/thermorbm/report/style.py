@@ -13,18 +13,24 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from PIL import Image
 
-# Okabe and Ito's palette without its yellow, which is too light for lines on white.
-BLACK, BLUE, VERMILION, GREEN = "#000000", "#0072B2", "#D55E00", "#009E73"
-SKY, ORANGE, PURPLE, GREY = "#56B4E9", "#E69F00", "#CC79A7", "#767676"
+from thermorbm.plots import (
+    BLACK as BLACK,
+    BLUE as BLUE,
+    DIVERGING as DIVERGING,
+    GREEN as GREEN,
+    GREY as GREY,
+    ORANGE as ORANGE,
+    PURPLE as PURPLE,
+    SKY as SKY,
+    VERMILION as VERMILION,
+)
+
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 MARKERS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "x", "cross")
 BELOW_NEAR_ABOVE = (BLUE, BLACK, VERMILION)
-# Negative weights blue, positive ones vermilion, white between.
-DIVERGING = LinearSegmentedColormap.from_list("weights", ["#003a63", BLUE, "#ffffff", VERMILION, "#6e2c00"])
 
 SINGLE, DOUBLE = 3.4, 7.0  # inches: one and two columns
 DPI = 200

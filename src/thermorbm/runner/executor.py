@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from thermorbm.runner.lock import Lock
 from thermorbm.runner.pool import Answer, Workers
-from thermorbm.runner.progress import Clock, Listener, Snapshot, count, stages
+from thermorbm.runner.progress import Clock, Listener, Snapshot, State, count, stages
 from thermorbm.runner.rundir import RunDirectory
 from thermorbm.runner.schedule import Schedule
 from thermorbm.runner.store import is_done
@@ -159,13 +158,9 @@ class Executor:
         self._state_written = time.monotonic()
         snapshot = self._snapshot()
         last = next(reversed(self._failed.items()), None)
-        state: dict[str, Any] = {
-            "running": [asdict(task) for task in snapshot.running],
-            "eta_seconds": snapshot.eta,
-            "workers": self._n_workers,
-            "last_error": None if last is None else f"{_name(last[0])}: {last[1]}",
-        }
-        write_json(self._state, state)
+        last_error = None if last is None else f"{_name(last[0])}: {last[1]}"
+        state = State(snapshot.running, snapshot.eta, self._n_workers, last_error)
+        write_json(self._state, asdict(state))
 
 
 def _name(task_id: str) -> str:

@@ -6,11 +6,14 @@ import json
 import os
 import secrets
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
+
+from filelock import lock_descriptor
 
 from thermorbm.errors import FileError
 
@@ -78,24 +81,14 @@ def _acquire(file: IO[str], path: Path, patience: float) -> None:
 def _is_held(file: IO[str], path: Path, holder: dict[str, Any] | None) -> bool:
     """Whether another process holds it; if not, this one does from now on, until the file is closed."""
     try:
-        _flock(file)
-    except BlockingIOError:
-        return True
+        if not lock_descriptor(file.fileno(), blocking=False):
+            return True
     except OSError:  # a file system without locks: the pid has to tell
         if holder and holder["host"] == socket.gethostname():
             return _is_alive(holder["pid"])
     if holder is None or holder["host"] == socket.gethostname():
         return False
     return abs(_age(path)) < SILENCE_SECONDS  # a lock of the future: the clock was set back since
-
-
-def _flock(file: IO[str]) -> None:
-    """Locks the file for this process; BlockingIOError if another has it, another OSError if none can."""
-    try:
-        import fcntl
-    except ImportError as error:
-        raise OSError("this system has no flock") from error
-    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _age(path: Path) -> float:
@@ -109,6 +102,8 @@ def _age(path: Path) -> float:
 
 
 def _is_alive(pid: int) -> bool:
+    if sys.platform == "win32":  # where asking this way would end it
+        return True
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -119,17 +114,27 @@ def _is_alive(pid: int) -> bool:
 
 
 def _read(file: IO[str]) -> dict[str, Any] | None:
-    file.seek(0)
     try:
-        stored = json.loads(file.read(MOST_LETTERS))
-        return {"pid": int(stored["pid"]), "host": str(stored["host"])}
+        stored = json.loads(_text(file))
+        pid = int(stored["pid"])
+        return {"pid": pid, "host": str(stored["host"])} if 0 < pid < 1 << 31 else None
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return None  # empty: the lock is free; cut off: its writer died
+
+
+def _text(file: IO[str]) -> str:
+    """Its content; on Windows nobody else may read the first byte of a locked file, which is a blank."""
+    file.seek(0)
+    try:
+        return file.read(MOST_LETTERS)
+    except PermissionError:
+        file.seek(1)
+        return file.read(MOST_LETTERS)
 
 
 def _write(file: IO[str], content: dict[str, Any] | None) -> None:
     file.seek(0)
     file.truncate()
     if content is not None:
-        file.write(json.dumps(content))
+        file.write(" " + json.dumps(content))
     file.flush()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import selectors
+import queue
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -64,10 +65,11 @@ class Worker:
         limit = [] if memory is None else [str(memory)]
         threads = dict.fromkeys(THREAD_VARIABLES, "1")
         self._child = Child("thermorbm.runner.worker", str(directory), *limit, environment=threads)
-        self.process, self.output = self._child.process, self._child.output
+        self.process = self._child.process
         self.task_id: str | None = None
         self.was_ready = False
         self._buffer = b""
+        self._listener: threading.Thread | None = None
 
     def give(self, task: Task) -> None:
         self.task_id = task.id
@@ -76,11 +78,23 @@ class Worker:
 
     def read(self) -> list[dict[str, Any]] | None:
         """Messages that have arrived; None when the process has closed its end."""
-        data = os.read(self.output.fileno(), 1 << 16)
+        data = os.read(self._child.output.fileno(), 1 << 16)
         if not data:
             return None
         *lines, self._buffer = (self._buffer + data).split(b"\n")
         return [json.loads(line) for line in lines]
+
+    def listen(self, inbox: Inbox) -> None:
+        """Puts what `read` gives there as it arrives, None at the end; pipes can be waited for in no way that
+        all systems have."""
+
+        def read_all() -> None:
+            while (messages := self.read()) is not None:
+                inbox.put((self, messages))
+            inbox.put((self, None))
+
+        self._listener = threading.Thread(target=read_all, daemon=True)
+        self._listener.start()
 
     def await_end(self, until: float) -> None:
         """Waits for a process that was asked to end, at most until that time of the monotonic clock."""
@@ -88,18 +102,25 @@ class Worker:
             self.process.wait(max(0.0, until - time.monotonic()))
 
     def close(self) -> None:
-        """Closes its pipes, at which it ends, whatever it is doing."""
-        self._child.close()
+        """Closes its input, at which it ends, whatever it is doing."""
+        self._child.close_input()
 
     def end(self, until: float | None = None) -> int:
         """Ends the process and gives its exit code, negative for a signal; kills it after `until`."""
         self.close()
         until = time.monotonic() + PATIENCE_SECONDS if until is None else until
         try:
-            return self.process.wait(max(0.0, until - time.monotonic()))
+            code = self.process.wait(max(0.0, until - time.monotonic()))
         except subprocess.TimeoutExpired:
             self.process.kill()
-            return self.process.wait()
+            code = self.process.wait()
+        if self._listener is not None:
+            self._listener.join()
+        self._child.close()
+        return code
+
+
+Inbox = queue.Queue[tuple[Worker, list[dict[str, Any]] | None]]
 
 
 def wanted_workers(n_workers: int | None) -> int:
@@ -126,7 +147,7 @@ class Pool:
         self._directory, self._memory = directory, memory
         self.n_workers, self.room = n_workers, room
         self._n_stillborn = 0  # processes that ended before they were ready, since one was
-        self._selector = selectors.DefaultSelector()
+        self._inbox: Inbox = queue.Queue()
         self._workers = [self._started() for _ in range(n_workers)]
 
     def __enter__(self) -> Pool:
@@ -144,7 +165,6 @@ class Pool:
         until = time.monotonic() + CLOSING_SECONDS
         for worker in self._workers:
             worker.end(until)
-        self._selector.close()
 
     @property
     def n_idle(self) -> int:
@@ -156,9 +176,7 @@ class Pool:
 
     def answers(self, timeout: float) -> Iterator[Answer]:
         """What workers report within `timeout` seconds; returns as soon as there is something."""
-        for key, _ in self._selector.select(timeout):
-            worker: Worker = key.data
-            messages = worker.read()
+        for worker, messages in self._arrived(timeout):
             if messages is None:
                 yield from self._replace(worker)
                 continue
@@ -170,8 +188,14 @@ class Pool:
                 if task_id is not None and message["event"] != "ready":
                     yield Answer(task_id, message)
 
+    def _arrived(self, timeout: float) -> Iterator[tuple[Worker, list[dict[str, Any]] | None]]:
+        """What is in the inbox, after a wait for the first."""
+        with contextlib.suppress(queue.Empty):
+            yield self._inbox.get(timeout=timeout)
+            while True:
+                yield self._inbox.get_nowait()
+
     def _replace(self, worker: Worker) -> Iterator[Answer]:
-        self._selector.unregister(worker.output)
         code = worker.end()
         self._n_stillborn += not worker.was_ready
         if not worker.was_ready and (code >= 0 or self._n_stillborn > self.n_workers):
@@ -183,5 +207,5 @@ class Pool:
 
     def _started(self) -> Worker:
         worker = Worker(self._directory, self._memory)
-        self._selector.register(worker.output, selectors.EVENT_READ, worker)
+        worker.listen(self._inbox)
         return worker

@@ -28,7 +28,8 @@ from thermorbm.storage import atomic_path, create_json, read_json, write_json
 
 FORMAT = 1
 OURS = ("shards", "reduced", "cache", "logs", "failed", "tables", "figures")
-FILES = ("run.json", "study.toml", "plan.json", "state.json", "lock", "results.json", "report.html")
+PAGES = ("report.html", "explore.html")
+FILES = ("run.json", "study.toml", "plan.json", "state.json", "lock", "results.json", *PAGES)
 KNOWN = frozenset((*OURS, *FILES, "reduced.tar.xz"))
 BEGINNING = re.compile(r"\.run\.json\..*\.tmp")  # left by a writer that was killed
 
@@ -170,7 +171,11 @@ def remove_leftovers(directory: RunDirectory) -> None:
     """
     if shard_owners(directory):
         return
-    for file in list(directory.path.rglob(".*.tmp")):
+    places = [directory.path / name for name in OURS]  # of users' own directories nothing is removed
+    for file in [
+        *directory.path.glob(".*.tmp"),
+        *(file for place in places for file in place.rglob(".*.tmp")),
+    ]:
         if file.is_dir():  # of results that were being published
             shutil.rmtree(file, ignore_errors=True)
         else:
@@ -182,8 +187,8 @@ def clear(directory: RunDirectory) -> None:
     for name in OURS:
         if (directory.path / name).exists():
             shutil.rmtree(directory.path / name)
-    for file in (directory.results, directory.state, directory.plan, directory.path / "report.html"):
-        file.unlink(missing_ok=True)
+    for name in ("results.json", "state.json", "plan.json", *PAGES):
+        (directory.path / name).unlink(missing_ok=True)
 
 
 def read_plan(directory: RunDirectory) -> dict[str, Task]:

@@ -21,6 +21,7 @@ HASH_LENGTH = 16
 # kind/name-hash, the path of a task's files: two names without a way out of the run directory.
 ID = re.compile(r"[A-Za-z0-9_-]{1,40}/[A-Za-z0-9][A-Za-z0-9._+=-]{0,200}")
 BASE_MEMORY = 400 << 20  # an interpreter with torch, numba and scipy
+ASSUMED_MEMORY = 8 << 30  # where the system does not say how much there is: Windows
 
 # How the shards of a batch array divide tasks, see `shards`.
 WITH_ANCHOR = "with anchor"  # done by the shard that does the anchor it needs, or alone
@@ -169,7 +170,9 @@ def available_memory() -> int:
         with open("/proc/meminfo") as file:
             fields = dict(line.split(":", 1) for line in file)
         return int(0.8 * 1024 * int(fields["MemAvailable"].split()[0]))
-    except (OSError, KeyError, ValueError):
+    except (OSError, KeyError, ValueError):  # not Linux
+        if not hasattr(os, "sysconf"):
+            return ASSUMED_MEMORY
         return int(0.5 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 

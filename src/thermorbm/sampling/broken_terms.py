@@ -149,15 +149,15 @@ class CostTable:
 
 def cost_table(terms: BrokenTerms, temperature: float) -> CostTable:
     """Thresholds of all kinds of sites at a temperature."""
-    found = [_combinations(counts, terms.sizes) for counts in terms.kinds]
-    n_used = max(1, max(len(stops) for stops, _, _ in found))
-    most = max(1, max(len(costs) for _, _, costs in found))
-    n_kinds = len(found)
+    by_kind = [_combinations(counts, terms.sizes) for counts in terms.kinds]
+    n_used = max(1, max(len(stops) for stops, _, _ in by_kind))
+    most = max(1, max(len(costs) for _, _, costs in by_kind))
+    n_kinds = len(by_kind)
     classes = np.zeros((n_kinds, n_used, 2), np.int64)
     combinations = np.zeros((n_kinds, most, n_used), np.int64)
     first_row, lists, starts = np.zeros(n_kinds, np.int64), [], np.zeros((n_kinds, 65), np.int64)
     total = 0
-    for kind, (stops, tried, costs) in enumerate(found):
+    for kind, (stops, tried, costs) in enumerate(by_kind):
         z = terms.kinds[kind][terms.kinds[kind] > 0]
         classes[kind, : len(z)] = np.stack([z, stops], axis=1)
         bases = np.concatenate([[0], np.cumsum(stops + 1)])
@@ -171,6 +171,6 @@ def cost_table(terms: BrokenTerms, temperature: float) -> CostTable:
             starts[kind, bit] = total
             total += len(chosen)
         starts[kind, 64] = total
-    n_combinations = np.array([len(costs) for _, _, costs in found], np.int64)
+    n_combinations = np.array([len(costs) for _, _, costs in by_kind], np.int64)
     n_rows = int((first_row + n_combinations).max() + classes[:, :, 1].sum(axis=1).max() + n_used + 1)
     return CostTable(classes, combinations, first_row, n_combinations, np.concatenate(lists), starts, n_rows)

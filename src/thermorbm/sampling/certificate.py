@@ -20,7 +20,7 @@ _SAME_LEVEL = 1e-6  # energies of sums in another order differ by rounding
 
 @dataclass(frozen=True, repr=False)
 class Certificate:
-    """Evidence, per spin where energies are concerned; None where a check is not possible.
+    """Evidence that samples follow the Boltzmann distribution. Energies are per spin; None: not checked.
 
     tau_*: integrated autocorrelation times in sweeps, 1/2 + sum of rho. burn_in and spacing in sweeps.
     start_z_*: mean of the chains from random starts minus that of the chains from ordered ones, in standard
@@ -53,6 +53,7 @@ class Certificate:
 
     @property
     def passed(self) -> bool:
+        """Whether nothing speaks against the samples."""
         return not self.failures
 
     def __repr__(self) -> str:
@@ -69,14 +70,16 @@ class Certificate:
         return html_table(f"Certificate: {'passed' if self.passed else 'FAILED'}", facts)
 
     def to_dict(self) -> dict[str, Any]:
+        """Everything as plain JSON values."""
         return {**asdict(self), "failures": list(self.failures), "passed": self.passed}
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> Certificate:
+        """A certificate from what `to_dict` gave, also of files from before there was an allowance."""
         # Files from before there was an allowance had exact values of the very lattice.
-        known = {field.name: stored[field.name] for field in fields(cls) if field.name != "exact_allowance"}
-        known["exact_allowance"] = stored.get("exact_allowance", 0.0)
-        return cls(**{**known, "failures": tuple(known["failures"])})
+        values = {field.name: stored[field.name] for field in fields(cls) if field.name != "exact_allowance"}
+        values["exact_allowance"] = stored.get("exact_allowance", 0.0)
+        return cls(**{**values, "failures": tuple(values["failures"])})
 
 
 def certify(
@@ -169,23 +172,23 @@ def _pooled_cells(expected: NDArray[np.float64]) -> NDArray[np.int64]:
 def _failures(certificate: Certificate, pilot: Pilot, remedy: str) -> tuple[str, ...]:
     c = certificate
     tau = max(c.tau_energy, c.tau_abs_magnetization)
-    found = []
+    faults = []
     if not pilot.resolved:
-        found.append(
+        faults.append(
             f"not settled after {c.burn_in} sweeps, with an autocorrelation time of about {tau:.0f}: {remedy}"
         )
     if c.burn_in < BURN_IN_TAUS * tau:
-        found.append(f"burn-in {c.burn_in} is below {BURN_IN_TAUS} autocorrelation times of {tau:.1f}")
+        faults.append(f"burn-in {c.burn_in} is below {BURN_IN_TAUS} autocorrelation times of {tau:.1f}")
     if c.spacing < SPACING_TAUS * tau:
-        found.append(f"spacing {c.spacing} is below {SPACING_TAUS} autocorrelation times of {tau:.1f}")
+        faults.append(f"spacing {c.spacing} is below {SPACING_TAUS} autocorrelation times of {tau:.1f}")
     for name in ("energy", "abs_magnetization"):
         r_hat, start_z = getattr(c, f"r_hat_{name}"), getattr(c, f"start_z_{name}")
         if not r_hat <= pilot.r_hat_limit:
-            found.append(f"chains disagree in {name}: split R-hat {r_hat:.3f} > {pilot.r_hat_limit:.3g}")
+            faults.append(f"chains disagree in {name}: split R-hat {r_hat:.3f} > {pilot.r_hat_limit:.3g}")
         if start_z is not None and not abs(start_z) <= MAX_Z:
-            found.append(f"cold and hot starts disagree in {name} by {start_z:.1f} standard errors")
+            faults.append(f"cold and hot starts disagree in {name} by {start_z:.1f} standard errors")
     if c.energy_z is not None and not abs(c.energy_z) <= MAX_Z:
-        found.append(f"energy {c.energy:.6f} is {c.energy_z:.1f} standard errors from {c.exact_energy:.6f}")
+        faults.append(f"energy {c.energy:.6f} is {c.energy_z:.1f} standard errors from {c.exact_energy:.6f}")
     if c.energy_histogram_p is not None and not c.energy_histogram_p >= MIN_P:
-        found.append(f"energy histogram differs from exact P(E): p = {c.energy_histogram_p:.1e}")
-    return tuple(found)
+        faults.append(f"energy histogram differs from exact P(E): p = {c.energy_histogram_p:.1e}")
+    return tuple(faults)

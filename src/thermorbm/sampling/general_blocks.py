@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.sampling.blocks import Energies, Magnetizations, count_broken, start_words
 from thermorbm.sampling.broken_terms import MOST_COMBINATIONS, BrokenTerms, broken_terms, cost_table
-from thermorbm.sampling.generators import generator_state
 from thermorbm.sampling.multispin import sweep_terms
 from thermorbm.sampling.registers import REPLICAS, WORDS
 from thermorbm.sampling.replicas import packed_rows
 from thermorbm.sampling.single_flip import sum_energies, sweep_fields
+from thermorbm.xoroshiro import generator_state
 
 
 class MultispinBlock:

@@ -38,15 +38,8 @@ def choose_method(hamiltonian: Hamiltonian, temperature: float, method: str) -> 
 
 
 def _check_clusters(hamiltonian: Hamiltonian, method: str) -> None:
-    wanted, remedy = "'metropolis' or 'tempering' here", ""
-    if hamiltonian.largest_order > 2:
-        remedy = "clusters are not offered for products of three or four spins"
-    elif hamiltonian.has_field:
-        remedy = "clusters in a field would need a ghost spin, which is not offered"
-    elif hamiltonian.frustrated:
-        remedy = "on a frustrated lattice clusters percolate far above any order and move nothing"
-    if remedy:
-        raise InputError("method", method, wanted, remedy)
+    if hamiltonian.no_clusters:
+        raise InputError("method", method, "'metropolis' or 'tempering' here", hamiltonian.no_clusters)
 
 
 def build_blocks(

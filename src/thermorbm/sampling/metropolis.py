@@ -26,7 +26,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from thermorbm.lattice import Lattice
-from thermorbm.sampling.registers import any_bit, fill, load, rotate_left, shift_left, store
+from thermorbm.sampling.registers import any_bit, fill, load, store
+from thermorbm.xoroshiro import advanced
 
 FIRST_BITS = 12
 REFUSAL_BITS = 4
@@ -59,15 +60,6 @@ def threshold_bits(costs: Sequence[float], temperature: float) -> NDArray[np.uin
         thresholds = [int(ratio.exp() * scale) for ratio in ratios]
     bits = [[threshold >> (63 - k) & 1 for k in range(64)] for threshold in thresholds]
     return np.array(bits, dtype=np.uint8).reshape(-1, 64)
-
-
-@njit
-def next_register(first: Any, second: Any) -> Any:
-    """512 random bits of xoroshiro128++, one generator per word, and the generators moved on."""
-    bits = rotate_left(first + second, 17) + first
-    second = second ^ first
-    first = rotate_left(first, 49) ^ second ^ shift_left(second, 21)
-    return bits, first, rotate_left(second, 28)
 
 
 @njit
@@ -108,16 +100,16 @@ def accepted(thresholds: Any, scratch: Any, first: Any, second: Any, axes: Any) 
     flip = fill(np.uint64(0))
     undecided = ~flip
     for bit in range(REFUSAL_BITS):
-        uniform, first, second = next_register(first, second)
+        uniform, first, second = advanced(first, second)
         threshold = threshold_bit(thresholds, bit, scratch, axes) | free
         flip, undecided = compare(flip, undecided, uniform, threshold)
     undecided = undecided & ~free
     for bit in range(REFUSAL_BITS, FIRST_BITS):
-        uniform, first, second = next_register(first, second)
+        uniform, first, second = advanced(first, second)
         flip, undecided = compare(flip, undecided, uniform, threshold_bit(thresholds, bit, scratch, axes))
     bit = FIRST_BITS
     while bit < 64 and any_bit(undecided):
-        uniform, first, second = next_register(first, second)
+        uniform, first, second = advanced(first, second)
         flip, undecided = compare(flip, undecided, uniform, threshold_bit(thresholds, bit, scratch, axes))
         bit += 1
     return flip, first, second

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from thermorbm.sampling.metropolis import FIRST_BITS, REFUSAL_BITS, compare, next_register
+from thermorbm.sampling.metropolis import FIRST_BITS, REFUSAL_BITS, compare
 from thermorbm.sampling.registers import any_bit, fill, load, store
+from thermorbm.xoroshiro import advanced
 
 
 @njit(inline="always")
@@ -78,17 +79,17 @@ def _accepted(scratch: Any, free: Any, bits: Any, starts: Any, first: Any, secon
     flip = fill(np.uint64(0))
     undecided = ~flip
     for bit in range(REFUSAL_BITS):
-        uniform, first, second = next_register(first, second)
+        uniform, first, second = advanced(first, second)
         threshold = _threshold_bit(scratch, bits, starts[bit], starts[bit + 1]) | free
         flip, undecided = compare(flip, undecided, uniform, threshold)
     undecided = undecided & ~free
     for bit in range(REFUSAL_BITS, FIRST_BITS):
-        uniform, first, second = next_register(first, second)
+        uniform, first, second = advanced(first, second)
         threshold = _threshold_bit(scratch, bits, starts[bit], starts[bit + 1])
         flip, undecided = compare(flip, undecided, uniform, threshold)
     bit = FIRST_BITS
     while bit < 64 and any_bit(undecided):
-        uniform, first, second = next_register(first, second)
+        uniform, first, second = advanced(first, second)
         threshold = _threshold_bit(scratch, bits, starts[bit], starts[bit + 1])
         flip, undecided = compare(flip, undecided, uniform, threshold)
         bit += 1

@@ -92,29 +92,6 @@ def any_bit(typing_context: Any, register: Any) -> Any:
     return types.boolean(REGISTER), emit
 
 
-@intrinsic(prefer_literal=True)
-def shift_left(typing_context: Any, register: Any, places: Any) -> Any:
-    """shift_left(register, places): each word shifted by a literal number of places."""
-    constant = ir.Constant(_VECTOR, [places.literal_value] * WORDS)
-
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.shl(arguments[0], constant)
-
-    return REGISTER(REGISTER, places), emit
-
-
-@intrinsic(prefer_literal=True)
-def rotate_left(typing_context: Any, register: Any, places: Any) -> Any:
-    """rotate_left(register, places): each word rotated by a literal number of places."""
-    up = ir.Constant(_VECTOR, [places.literal_value] * WORDS)
-    down = ir.Constant(_VECTOR, [64 - places.literal_value] * WORDS)
-
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.or_(builder.shl(arguments[0], up), builder.lshr(arguments[0], down))
-
-    return REGISTER(REGISTER, places), emit
-
-
 @intrinsic
 def _complement(typing_context: Any, register: Any) -> Any:
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

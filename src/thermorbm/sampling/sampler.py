@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from threading import Lock
 
 import numpy as np
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
+from thermorbm.checks import positive_temperature, whole_number
 from thermorbm.errors import InputError
 from thermorbm.exact import (
     EnergyDistribution,
@@ -110,33 +111,27 @@ def _plain_energies(lattice: Lattice, coupling: float, temperature: float) -> En
     """Of nearest neighbours on a ring or torus; without frustration only |J| counts."""
     size = abs(coupling)
     if lattice.dimension == 1:
-        found = ring_energy_distribution(lattice.n_sites, temperature / size)
+        distribution = ring_energy_distribution(lattice.n_sites, temperature / size)
     elif lattice.dimension == 2 and lattice.n_sites <= _MOST_EXACT_SITES:
         rows, columns = lattice.shape
-        found = energy_distribution((rows, columns), temperature / size)
+        distribution = energy_distribution((rows, columns), temperature / size)
     else:
         return None
     unit = int(size) if size == int(size) else size
-    return EnergyDistribution(unit * found.energies, found.probabilities)
+    return EnergyDistribution(unit * distribution.energies, distribution.probabilities)
 
 
 def _check(temperature: float, n_samples: int, seed: int, sector: Sector, threads: int | None) -> None:
-    if not isinstance(temperature, Real) or not (math.isfinite(temperature) and temperature > 0):
-        raise InputError("temperature", temperature, "a finite number > 0")
-    _check_whole("n_samples", n_samples, 1)
-    _check_whole("seed", seed, 0)
+    positive_temperature(temperature)
+    whole_number("n_samples", n_samples, 1)
+    whole_number("seed", seed, 0)
     if threads is not None:
-        _check_whole("threads", threads, 1)
+        whole_number("threads", threads, 1)
     if isinstance(sector, str):
         if sector not in ("symmetric", "positive"):
             raise InputError("sector", sector, "'symmetric', 'positive' or a fraction of m > 0 in [0, 1]")
     elif not isinstance(sector, Real) or not 0 <= sector <= 1:
         raise InputError("sector", sector, "a fraction of m > 0 in [0, 1]")
-
-
-def _check_whole(name: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise InputError(name, value, f"a whole number >= {least}")
 
 
 def _collect(

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from thermorbm.sampling.generators import next_uniform
 from thermorbm.sampling.metropolis import REFUSAL_PROBABILITY
+from thermorbm.xoroshiro import next_uniform
 
 
 @njit(inline="always")

@@ -70,5 +70,5 @@ def transition(H: Hamiltonian) -> float:
         return 0.0
     # A field rounds the transition off, but domains against it still last below the T_c without it.
     without = Hamiltonian(H.name, H.terms, np.zeros(H.n_sites), H.grid, H.products, H.options)
-    known = critical_temperature(without)
-    return float(H.scale.max(initial=0.0)) if known is None else known
+    critical = critical_temperature(without)
+    return float(H.scale.max(initial=0.0)) if critical is None else critical

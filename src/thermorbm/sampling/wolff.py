@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from thermorbm.sampling.generators import next_uniform
+from thermorbm.xoroshiro import next_uniform
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

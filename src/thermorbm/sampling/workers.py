@@ -1,4 +1,4 @@
-"""Threads that stop soon: on Ctrl-C, or when one of them fails, the others do not go on to the end."""
+"""Runs work on several threads and ends all of them early on Ctrl-C, or when one of them fails."""
 
 from __future__ import annotations
 

@@ -150,8 +150,8 @@ def jackknife(
 
     Blocks are contiguous, so samples that stay correlated within one block do no harm.
     """
-    found = jackknife_many(samples, lambda means: np.asarray([function(means)]), n_blocks)
-    return Estimate(float(found.values[0]), float(found.errors[0]))
+    estimates = jackknife_many(samples, lambda means: np.asarray([function(means)]), n_blocks)
+    return Estimate(float(estimates.values[0]), float(estimates.errors[0]))
 
 
 def jackknife_many(

@@ -9,7 +9,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from thermorbm.errors import FileError
-from thermorbm.exact import TC_2D, TC_3D
+from thermorbm.exact import TC_2D, TC_3D, critical_temperature
+from thermorbm.observables.order_parameter import MAGNETIZATION, order_kind
 from thermorbm.records import as_plain
 from thermorbm.runner.rundir import RunDirectory
 from thermorbm.runner.store import Reduced, read_values, versions
@@ -17,6 +18,7 @@ from thermorbm.runner.task import Task
 from thermorbm.stats import Estimate
 from thermorbm.storage import read_json, write_csv
 from thermorbm.study import results as typed
+from thermorbm.study.named import described, vector
 from thermorbm.study.quantities import ON_TRAINING_DATA, QUANTITIES, Quantity
 from thermorbm.study.results import (
     FORMAT,
@@ -40,7 +42,9 @@ TABLES = (
     "observations",
     "critical_temperatures",
     "extrapolations",
+    "scalings",
 )
+FILTER_SUMS = "filter_sum_abs_variance"
 PLACE = ("group", "role", "as_paper", "union", "sector", "n_hidden", "seed_index")
 
 
@@ -81,6 +85,7 @@ def _join(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) -> R
         "versions": _versions(results.values(), directory),
         "families": families,
         "extrapolations": rows.extrapolations,
+        "scalings": rows.scalings,
         "tasks": _tasks(tasks, results, directory),
         "timings": _timings(results),
     }
@@ -88,10 +93,12 @@ def _join(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) -> R
 
 
 def _read(directory: RunDirectory, task_id: str) -> Reduced | None:
+    """None if it failed or is not done; what is damaged, or of another task, the next run makes again."""
     try:
-        return read_values(directory.reduced(task_id))
-    except FileError:  # failed or not done yet; a damaged one is made again by the next run
+        result = read_values(directory.reduced(task_id))
+    except FileError:
         return None
+    return result if result.task.id == task_id else None
 
 
 def _versions(results: Iterable[Reduced], directory: RunDirectory) -> dict[str, str]:
@@ -119,13 +126,30 @@ def _family(family: Family) -> Values:
     tables = ("data", "energies", "machines", "indicators")
     return {
         "name": family.name,
-        "shape": family.shape,
-        "n_sites": None if family.lattice is None else family.lattice.n_sites,
+        "shape": None if family.lattice is None else family.lattice.shape,
+        "n_sites": family.n_sites,
         "hamiltonian": family.hamiltonian,
         "parts": family.parts,
         "critical_temperature": _critical(family),
+        "model": _model(family),
         "thermodynamics": None,
         **{name: [] for name in tables},
+    }
+
+
+def _model(family: Family) -> Values | None:
+    """What the report has to know of a Hamiltonian that the study names."""
+    if family.named is None or family.model is None:
+        return None
+    H = family.model
+    grid, uniform = H.grid, H.uniform and H.largest_order == 2
+    pairs = [item for item in H.products or () if uniform and grid and grid.n_cell == 1]
+    return {
+        "words": described(H),
+        "order": order_kind(H),
+        "n_cell": 1 if grid is None else grid.n_cell,
+        "pairs": [{"r": vector(item), "coupling": item.coupling} for item in pairs],
+        "field": float(H.field[0]) if H.uniform else None,
     }
 
 
@@ -140,7 +164,7 @@ def _critical_temperatures(family: Values) -> list[Values]:
     return [
         {
             **row,
-            "is_shown": _is_shown(row, family["shape"]),
+            "is_shown": _is_shown(row, family),
             "target": targets.get(row["kind"]),
             "relative_to_target": _relative(row["estimate"], targets.get(row["kind"])),
             "relative_to_infinite": _relative(row["estimate"], {"value": infinite} if infinite else None),
@@ -149,13 +173,17 @@ def _critical_temperatures(family: Values) -> list[Values]:
     ]
 
 
-def _is_shown(row: Values, shape: Sequence[int] | None) -> bool:
+def _is_shown(row: Values, family: Values) -> bool:
     """Whether it stands in the table of T_c; of the correlations only one, at a sixteenth of the side.
 
     But not that of nearest neighbours: it tells how smooth filters are, not how far order reaches. What is
-    scored on training data, as the paper does, is shown of machines that were trained as the paper's.
+    scored on training data, as the paper does, is shown of machines that were trained as the paper's. Sums of
+    filters tell of uniform order alone.
     """
     indicator: str = row["indicator"]
+    model, shape = family["model"], family["shape"]
+    if indicator == FILTER_SUMS and model is not None and model["order"] != MAGNETIZATION:
+        return False
     if indicator in ON_TRAINING_DATA.values():
         return bool(row.get("as_paper"))
     if not indicator.startswith("correlation_r") or shape is None:
@@ -169,6 +197,8 @@ def _relative(estimate: Values | None, truth: Values | None) -> float | None:
 
 def _critical(family: Family) -> float | None:
     """T_c of the infinite lattice, None where it is not known."""
+    if family.named is not None and family.model is not None:
+        return critical_temperature(family.model)
     if family.hamiltonian != "ising" or family.shape is None:
         return None
     return {2: TC_2D, 3: TC_3D}.get(len(family.shape))
@@ -213,6 +243,7 @@ def _tables(results: Results) -> dict[str, list[Values]]:
     tables: dict[str, list[Values]] = {name: [] for name in TABLES}
     for item in results.extrapolations:
         tables["extrapolations"] += [{"extrapolation": item.name, **as_plain(row)} for row in item.rows]
+    tables["scalings"] = [as_plain(item) for item in results.scalings]
     for family in results.families:
         name = {"family": family.name}
         for table in ("data", "energies", "machines"):
@@ -283,7 +314,7 @@ def known_entropies(family: typed.Family) -> dict[float, Estimate]:
         columns = zip(curve.x, curve.values, curve.errors, strict=True)
         entropies = {x: Estimate(value, error) for x, value, error in columns}
     for row in family.data:
-        if row.exact is not None and row.exact.source == "kaufman":
+        if row.exact is not None and row.exact.is_of_this_lattice:
             entropies[row.value] = Estimate(row.exact.entropy_per_spin, 0.0)
     return entropies
 

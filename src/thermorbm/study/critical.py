@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from thermorbm import estimators, exact
 from thermorbm.errors import InputError
 from thermorbm.estimators import CriticalPoint
+from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.study.quantities import HEAT_PEAK, STEEPEST, find_quantity
 from thermorbm.study.results import Curve, Indication
 
@@ -86,10 +87,19 @@ def _smooth_curves(name: str, point: CriticalPoint) -> Arrays:
     return {f"critical.{name}.{key}": column.astype(np.float32) for key, column in columns.items()}
 
 
-def exact_heat_peak(shape: Sequence[int] | None) -> float | None:
+def square_side(model: Hamiltonian | None) -> int | None:
+    """Of a square torus with one coupling between neighbours, all satisfied; None for other lattices."""
+    if model is None or model.plain is None or model.frustrated:
+        return None
+    shape = model.plain[0].shape
+    return shape[0] if len(shape) == 2 and len(set(shape)) == 1 else None
+
+
+def exact_heat_peak(model: Hamiltonian | None) -> float | None:
     """Temperature of the maximum of Kaufman's heat capacity on a square torus; None for other lattices."""
-    if shape is None or len(shape) != 2 or len(set(shape)) > 1:
+    side = square_side(model)
+    if side is None or model is None or model.plain is None:
         return None
     low, high = 0.8 * exact.TC_2D, 2 * exact.TC_2D
-    point = estimators.exact_peak(lambda t: exact.kaufman(shape[0], t).heat_capacity, low, high, exact.TC_2D)
-    return point.temperature.value
+    point = estimators.exact_peak(lambda t: exact.kaufman(side, t).heat_capacity, low, high, exact.TC_2D)
+    return abs(model.plain[1]) * point.temperature.value

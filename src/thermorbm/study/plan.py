@@ -8,12 +8,12 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from thermorbm.errors import InputError
-from thermorbm.exact import TC_2D, TC_3D
+from thermorbm.exact import TC_2D, TC_3D, critical_temperature
 from thermorbm.lattice import n_point_symmetries
 from thermorbm.reading import default_held_out
 from thermorbm.runner.task import Task, derived_seed
 from thermorbm.study.quantities import registry_digest
-from thermorbm.study.spec import Extrapolation, Family, Sector, Study, Variant
+from thermorbm.study.spec import Extrapolation, Family, Scaling, Sector, Study, Variant
 from thermorbm.study.steps import STEPS
 from thermorbm.study.steps.step import DataPlace, MachinePlace
 
@@ -39,6 +39,10 @@ RECIPE_FIELDS = {
 OF_UNIONS = {"start": "glorot"}
 
 
+# Variants whose name begins so have several seeds at a few temperatures, for the errors of the others.
+SCATTER = "scatter"
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """tasks: by id, every task after its inputs. study: what it was made from."""
@@ -56,6 +60,9 @@ def plan_study(study: Study) -> Plan:
         tasks.update((task.id, task) for task in planner.tasks())
     for item in study.extrapolations:
         task = _extrapolate(item, study, tasks)
+        tasks[task.id] = task
+    for joined in study.scalings:
+        task = _scale(joined, study, tasks)
         tasks[task.id] = task
     return Plan(study, tasks)
 
@@ -76,14 +83,35 @@ def _extrapolate(item: Extrapolation, study: Study, tasks: Mapping[str, Task]) -
     return STEPS["estimate"].task(f"{item.name}-extrapolation", parameters, used, labels)
 
 
+def _scale(item: Scaling, study: Study, tasks: Mapping[str, Task]) -> Task:
+    """The task that joins samples of families on lattices of several sides; it belongs to none of them."""
+    used = [
+        task
+        for task in tasks.values()
+        if task.labels["family"] in item.families
+        and (task.kind == "energies" or (task.kind == "measure" and task.labels["sector"] == "symmetric"))
+    ]
+    shapes = {family.name: list(family.shape or ()) for family in study.families}
+    parameters = {
+        "omega": item.omega,
+        "families": {name: shapes[name] for name in item.families},
+        "seed": derived_seed(study.seed, "scaling", item.name),
+    }
+    labels = {"family": None, "scaling": item.name}
+    return STEPS["scaling"].task(f"{item.name}-scaling", parameters, used, labels)
+
+
 class FamilyPlanner:
     """The tasks of one family."""
 
     def __init__(self, study: Study, family: Family, sources: Mapping[float, Source], precision: str) -> None:
         self._study, self._family, self._sources, self._precision = study, family, sources, precision
         self._shape = None if family.shape is None else list(family.shape)
+        self._named = {} if family.named is None else {"named": family.named.parameters}
         self._values = tuple(sources) if family.data else family.temperatures
         self._datasets: dict[tuple[float, Sector], Task] = {}
+        # Readings of machines that differ in their seed alone, by `as_paper`: the scatter between trainings.
+        self._scatter: dict[bool, list[Task]] = {True: [], False: []}
 
     def tasks(self) -> Iterator[Task]:
         """Every task after its inputs."""
@@ -94,7 +122,7 @@ class FamilyPlanner:
         if self._has("entropy") or self._has("critical"):
             balanced = [task for task in measured if task.labels["sector"] == "symmetric"]
             yield self._estimate("thermodynamics", "", [*balanced, *energies], {})
-        for variant in self._family.variants:
+        for variant in sorted(self._family.variants, key=lambda item: not item.name.startswith(SCATTER)):
             yield from self._variant(variant)
 
     def _dataset_keys(self) -> list[tuple[float, Sector]]:
@@ -116,6 +144,7 @@ class FamilyPlanner:
         family, name = self._family, self._name(value, sector)
         labels = self._labels(value=value, sector=sector)
         parameters: dict[str, Any] = {"shape": self._shape, "seed": self._seed("data", repr(value), sector)}
+        parameters |= self._named
         if family.data:
             return self._imported(value, name, labels, {**parameters, "value": value})
         n_held_out = family.held_out
@@ -159,6 +188,7 @@ class FamilyPlanner:
                 "samples": grid.samples,
                 "method": self._family.method,
                 "seed": self._seed("energies", repr(value)),
+                **self._named,
             }
             yield STEPS["energies"].task(self._name(value), parameters, labels=self._labels(value=value))
 
@@ -173,8 +203,12 @@ class FamilyPlanner:
                     yield place.trained
                     readings += _readings(place)
             yield from readings
-            if readings and self._has("critical"):
-                yield self._estimate("indicators", f"-{variant.name}-h{n_hidden}", readings, labels)
+            if labels["role"] == SCATTER:
+                self._scatter[variant.as_paper] += readings
+            elif readings and self._has("critical"):
+                again = self._scatter[variant.as_paper] if labels["role"] == "main" else []
+                inputs = [*readings, *again]
+                yield self._estimate("indicators", f"-{variant.name}-h{n_hidden}", inputs, labels)
 
     def _sizes(self, variant: Variant) -> list[tuple[int, int]]:
         """(n_hidden, n_filters) of each size; n_filters is 0 for dense machines."""
@@ -254,16 +288,25 @@ class FamilyPlanner:
             "parts": [part for part in ("entropy", "critical") if self._has(part)],
             "quantities": registry_digest(),
             "seed": self._seed("estimate", what, suffix),
+            **self._named,
         }
         name = f"{family.name}-{what}{suffix}"
         return STEPS["estimate"].task(name, parameters, inputs, self._labels(**labels))
 
     def _turns(self) -> list[float] | None:
         """Temperatures at which the stepwise start turns, None where T_c is not known."""
-        critical = None if self._family.shape is None else CRITICAL.get(len(self._family.shape))
-        if critical is None or self._family.hamiltonian != "ising":
+        critical = self._critical()
+        if critical is None:
             return None
         return [round(turn * critical, 6) for turn in TURNS]
+
+    def _critical(self) -> float | None:
+        """T_c of the infinite lattice, None where it is not known."""
+        family = self._family
+        if family.named is not None and family.model is not None:
+            return critical_temperature(family.model)
+        is_ising = family.hamiltonian == "ising" and family.shape is not None
+        return CRITICAL.get(len(family.shape or ())) if is_ising else None
 
     def _recipe(self, variant: Variant, n_hidden: int) -> dict[str, Any]:
         from thermorbm.training.design import SYMMETRIC_RECIPES  # brings torch with it
@@ -315,8 +358,9 @@ def _role(variant: Variant, recipe: Mapping[str, Any]) -> str:
         return "symmetric"
     if variant.union:
         return "union" if variant.proportions is None else "union-proportions"
-    if variant.name.startswith("main"):
-        return "main"
+    for role in ("main", SCATTER):
+        if variant.name.startswith(role):
+            return role
     if variant.sector != "symmetric":
         return "unbalanced"
     if recipe["zero_bias"]:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thermorbm.stats import Estimate
-from thermorbm.study.results import Data, Interactions, Observation, Weights
+from thermorbm.study.results import CriticalTemperature, Data, Interactions, Observation, Weights
 
 # What is sought in a curve X(T): names of functions of `thermorbm.estimators`.
 PEAK = "peak"  # its maximum
@@ -75,7 +75,7 @@ class Quantity:
         return f"{self.tex}$/N$" if self.over_n else self.tex
 
     def mark_label(self, mark: str = "") -> str:
-        """What tells T_c, as TeX. mark: where it is not this quantity's own."""
+        """The name of the feature that marks T_c, as TeX. mark: where it is not this quantity's own."""
         if (mark or self.mark) == HEAT_PEAK:
             return rf"$T\,$d{self.tex}$/$d$T$"
         if (mark or self.mark) == STEEPEST:
@@ -267,7 +267,7 @@ def read_all(record: Source, arrays: Arrays) -> dict[str, Estimate]:
 
 
 def indicator_tex(name: str, mark: str = "") -> str:
-    """How tables and figures call what tells T_c, as TeX. mark: what was sought, see `Quantity.mark`.
+    """The name of the feature that marks T_c, as TeX. mark: what was sought, see `Quantity.mark`.
 
     name: of a curve; or "target_KIND", the peak that a kind of indicator is set against.
     """
@@ -286,8 +286,20 @@ def indicator_text(name: str, mark: str = "") -> str:
 
 
 def _suffix(name: str, quantity: Quantity) -> str:
-    """What tells the curves of one entry apart: the distance or the displacement."""
+    """By what the curves of one entry differ: the distance or the displacement."""
     return name.removeprefix(quantity.name).removeprefix("r").replace("_", ", ")
+
+
+def is_headline(row: CriticalTemperature) -> bool:
+    """Whether it belongs to the few that a run ends with, chosen beforehand and not for its value.
+
+    Of data the two peaks that all others are set against; of machines for all temperatures, and of those that
+    are trained as in the paper, the variance of the visible energy; of all others the peak of T dNLL/dT.
+    """
+    if row.variant is None:
+        return row.indicator in ("heat_capacity_per_spin", "susceptibility_per_spin")
+    variance = "visible_energy_variance_per_spin"
+    return row.indicator == (variance if row.union or row.as_paper else "nll_per_spin")
 
 
 def measured_names(source: type[Any]) -> dict[str, Any]:

@@ -11,7 +11,8 @@ certificates, verdicts, ln Z) keep what this file does not name in `other`. A pa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,297 +23,72 @@ from thermorbm.reading.values import (
     Bracket as Bracket,
     Comparison as Comparison,
     ExactValues as ExactValues,
-    Four as Four,
-    Generated as Generated,
     Generation as Generation,
     Hidden as Hidden,
-    HiddenMagnetization as HiddenMagnetization,
     Interactions as Interactions,
     Likelihood as Likelihood,
     MeanAndVariance as MeanAndVariance,
     Moments as Moments,
-    OwnChains as OwnChains,
-    Pair as Pair,
+    Pair,
     Quality as Quality,
     Scores as Scores,
     VisibleEnergy as VisibleEnergy,
     Weights as Weights,
 )
-from thermorbm.records import BadRecord, NotDone, as_plain, from_plain, other_values
-from thermorbm.stats import Estimate
-from thermorbm.storage import read_json, write_json
-from thermorbm.study.spec import Control, Sector
+from thermorbm.records import BadRecord, NotDone, as_plain, from_plain
+from thermorbm.storage import finite, read_json, write_json
+from thermorbm.study.result_curves import (
+    CriticalTemperature as CriticalTemperature,
+    Curve as Curve,
+    Extrapolation as Extrapolation,
+    ExtrapolationPoint as ExtrapolationPoint,
+    ExtrapolationRow as ExtrapolationRow,
+    Indication as Indication,
+    Indicators as Indicators,
+    IntegratedEntropy as IntegratedEntropy,
+    Target as Target,
+    Thermodynamics as Thermodynamics,
+)
+from thermorbm.study.result_gaps import add_roles, say_why
+from thermorbm.study.result_machines import (
+    Certificate as Certificate,
+    Data as Data,
+    Energies,
+    Machine as Machine,
+    Observation as Observation,
+    Partition as Partition,
+    Verdict as Verdict,
+)
+from thermorbm.study.scaled import Scaling
+from thermorbm.study.spec import Control
 
 # 1: without roles of machines. Files of format 1 are still read.
 FORMAT = 2
-GROUP = {"stored": "group"}  # what files call the name of a variant
-NOT_READ = NotDone("it is not in the results")
+SAMPLES = "samples."  # begins the names of arrays with a number for every configuration
 
 
 @dataclass(frozen=True)
-class Curve:
-    """An estimate at every value of the control parameter, lowest first; columns of one length."""
+class Model:
+    """A Hamiltonian other than the ferromagnet with J = 1. words: its name, shape and couplings.
 
-    x: tuple[float, ...]
-    values: tuple[float, ...]
-    errors: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """What speaks for sampled configurations; `sampling.certificate` says what the numbers mean."""
-
-    passed: bool
-    failures: tuple[str, ...]
-    energy: float
-    energy_error: float
-    energy_z: float | None = None
-    energy_histogram_p: float | None = None
-    other: Mapping[str, Any] = other_values()
-
-
-@dataclass(frozen=True)
-class Data:
-    """Configurations at one value of the control parameter. thermal: averages by the name of the quantity.
-
-    file: of the histogram of m and of the correlations, relative to the run directory.
+    order: what stands in the place of m, see `observables.order_parameter`. n_cell: sites per cell. pairs: J
+    by displacement, none where sites are not alike or products have more spins. field: h, None if it varies.
     """
 
-    value: float
-    sector: Sector
-    seed: int
-    method: str
-    n_train: int
-    n_held_out: int
-    n_sites: int
-    certificate: Certificate | None = None
-    thermal: Mapping[str, Estimate] = field(default_factory=dict)
-    exact: ExactValues | None = None
-    file: str | None = None
-
-
-@dataclass(frozen=True)
-class Energies:
-    """Averages at one temperature of the grid for thermodynamic integration."""
-
-    value: float
-    samples: int
-    seed: int
-    certificate: Certificate | None = None
-    thermal: Mapping[str, Estimate] = field(default_factory=dict)
-    exact: ExactValues | None = None
-
-
-@dataclass(frozen=True)
-class Partition:
-    """ln Z of a machine, total in nats, with its error and the sandwich around it."""
-
-    value: float
-    error: float
-    lower: float
-    upper: float
-    method: str
-    verdict: str
-    other: Mapping[str, Any] = other_values()
-
-
-@dataclass(frozen=True)
-class Observation:
-    """What a machine says of the configurations at one value. measured: by the name of the quantity.
-
-    correlations_learnt: share of the correlations of held-out configurations that the machine has learnt,
-    None where their entropy is not known or they have none. file: of histograms, hidden layers and
-    relaxations, relative to the run directory.
-    """
-
-    value: float
-    n_sites: int
-    n_hidden: int | None = None
-    likelihood: Likelihood | NotDone = NOT_READ
-    visible_energy: VisibleEnergy | NotDone = NOT_READ
-    hidden: Hidden | NotDone = NOT_READ
-    generation: Generation | NotDone = NOT_READ
-    quality: Quality | NotDone = NOT_READ
-    bracket: Bracket | NotDone = NOT_READ
-    measured: Mapping[str, Estimate] = field(default_factory=dict)
-    correlations_learnt: Estimate | None = None
-    file: str | None = None
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether training converged; drift of L~ per visible unit."""
-
-    status: str
-    drift: float | None = None
-    drift_error: float | None = None
-    other: Mapping[str, Any] = other_values()
-
-
-@dataclass(frozen=True)
-class Machine:
-    """One machine. value: None if it was trained on all temperatures together. variant: its name in the
-    study. role: what that variant is for. as_paper: trained as the paper's. filters, kernel: of symmetric
-    machines. file: of its training history.
-    """
-
-    variant: str = field(metadata=GROUP)
-    role: str
-    value: float | None
-    union: bool
-    sector: Sector
-    n_hidden: int
-    seed_index: int
-    seed: int
-    recipe: Mapping[str, Any]
-    n_visible: int
-    n_train: int
-    n_held_out: int
-    verdict: Verdict
-    last_record: Mapping[str, float]
-    precision: str
-    threads: int
-    samples: int | None = None
-    proportions: tuple[float, ...] | None = None
-    filters: int | None = None
-    kernel: int | None = None
-    point_group: bool | None = None
-    as_paper: bool | None = False
-    file: str | None = None
-    interactions: Interactions | NotDone = NOT_READ
-    weights: Weights | NotDone = NOT_READ
-    partition: Partition | NotDone = NOT_READ
-    observations: tuple[Observation, ...] = ()
-
-    def observation(self, value: float | None = None) -> Observation | NotDone:
-        """What it says at one value, at its own by default."""
-        wanted = self.value if value is None else value
-        missing = NotDone(f"this machine was not read at {wanted}")
-        return next((row for row in self.observations if row.value == wanted), missing)
-
-
-@dataclass(frozen=True)
-class Target:
-    """Where a kind of indicator should peak on this very lattice. source: "kaufman" or "samples"."""
-
-    value: float
-    error: float
-    source: str
-
-
-@dataclass(frozen=True)
-class Indication:
-    """What one curve says of T_c. feature: what was sought in it, see `Quantity.mark`. kind: of its target.
-
-    estimate: None where the curve does not determine it; problem tells why. lower to upper: 68 %; lower_95 to
-    upper_95: 95 %. resolved: False where too few points lie on the peak, which is then known as an interval
-    alone. note: what is to be said beside the numbers, such as a second peak.
-    """
-
-    indicator: str
-    feature: str
-    kind: str
-    estimate: Estimate | None
-    problem: str | None = None
-    lower: float | None = None
-    upper: float | None = None
-    at_edge: bool = False
-    resolved: bool | None = None
-    lower_95: float | None = None
-    upper_95: float | None = None
-    note: str | None = None
-
-    @property
-    def was_sought(self) -> bool:
-        """Whether the curve had points enough to be searched."""
-        return self.estimate is not None or self.lower is not None
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of a peak that is not resolved, which is all that is known of it; else None."""
-        return _interval(self)
-
-    @property
-    def words(self) -> str:
-        """2.2817(10), 2.125-2.375 (95 %) where the peak is not resolved, or 'not determined'."""
-        if self.estimate is None or self.problem is not None:
-            return "not determined"
-        return str(self.estimate) if self.interval is None else "{:.4g}-{:.4g}".format(*self.interval)
-
-
-def _interval(peak: Indication | ExtrapolationPoint) -> tuple[float, float] | None:
-    if peak.estimate is None or peak.resolved is not False or peak.lower_95 is None or peak.upper_95 is None:
-        return None
-    return peak.lower_95, peak.upper_95
-
-
-@dataclass(frozen=True)
-class CriticalTemperature(Indication):
-    """The same with its place and truth. variant, n_hidden: None for what the configurations themselves say.
-
-    is_shown: whether it stands in the table of critical temperatures.
-    """
-
-    variant: str | None = field(default=None, metadata=GROUP)
-    role: str | None = None
-    as_paper: bool | None = False
-    union: bool | None = None
-    n_hidden: int | None = None
-    is_shown: bool = True
-    target: Target | None = None
-    relative_to_target: float | None = None
-    relative_to_infinite: float | None = None
-
-
-@dataclass(frozen=True)
-class IntegratedEntropy:
-    """Entropy per spin by thermodynamic integration from either end, and both combined."""
-
-    from_infinity: Curve
-    from_zero: Curve
-    combined: Curve
-    free_energy_per_spin: Curve
-    mismatch: Estimate
-    n_points: int
-    hot_end: str
-
-
-@dataclass(frozen=True)
-class Thermodynamics:
-    """Averages of the configurations as curves, by the name of the quantity.
-
-    file: of smooth and of reweighted curves. notes: where samples could not be reweighted, and why.
-    """
-
-    curves: Mapping[str, Curve]
-    grid_curves: Mapping[str, Curve]
-    entropy: IntegratedEntropy | None = None
-    critical: tuple[Indication, ...] = ()
-    targets: Mapping[str, Target | None] = field(default_factory=dict)
-    file: str | None = None
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Indicators:
-    """Curves of the machines of one variant and size, averaged over seeds, and what they say of T_c."""
-
-    variant: str = field(metadata=GROUP)
-    role: str
-    union: bool
-    n_hidden: int
-    curves: Mapping[str, Curve]
-    critical: tuple[Indication, ...] = ()
-    as_paper: bool | None = False
-    file: str | None = None
-    what: str = "indicators"
+    words: str
+    order: str
+    n_cell: int = 1
+    pairs: tuple[Pair, ...] = ()
+    field: float | None = None
 
 
 @dataclass(frozen=True)
 class Family:
     """Configurations on one lattice, and the machines trained on them.
 
-    critical_temperature: of the infinite lattice, None where it is not known.
+    hamiltonian: "ising" is the ferromagnet with J = 1, "unknown" none, any other is named in `model`. shape:
+    None where sites do not lie on a grid of their own. critical_temperature: of the infinite lattice, None
+    where it is not known.
     """
 
     name: str
@@ -327,10 +103,21 @@ class Family:
     thermodynamics: Thermodynamics | NotDone
     indicators: tuple[Indicators, ...]
     critical_temperatures: tuple[CriticalTemperature, ...]
+    model: Model | None = None
 
     @property
     def is_ising(self) -> bool:
         return self.hamiltonian == "ising"
+
+    @property
+    def has_energy(self) -> bool:
+        """Whether the Hamiltonian is known."""
+        return self.hamiltonian != "unknown"
+
+    @property
+    def orders_uniformly(self) -> bool:
+        """Whether the magnetisation is the order parameter, as far as anyone knows."""
+        return self.model is None or self.model.order == "magnetisation"
 
     @property
     def dimension(self) -> int | None:
@@ -388,58 +175,6 @@ class Family:
 
 
 @dataclass(frozen=True)
-class ExtrapolationPoint:
-    """What one lattice says."""
-
-    feature: str
-    kind: str
-    estimate: Estimate | None
-    problem: str | None = None
-    target: float | None = None
-    relative_to_target: float | None = None
-    n_hidden: int | None = None
-    union: bool | None = None
-    resolved: bool | None = None
-    lower_95: float | None = None
-    upper_95: float | None = None
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of a peak that is not resolved; else None."""
-        return _interval(self)
-
-
-@dataclass(frozen=True)
-class ExtrapolationRow:
-    """One indicator on lattices of several sides, and what it extrapolates to. points: by side, as text."""
-
-    indicator: str
-    feature: str
-    kind: str
-    points: Mapping[str, ExtrapolationPoint]
-    estimate: Estimate | None
-    variant: str | None = field(default=None, metadata=GROUP)
-    union: bool | None = None
-    problem: str | None = None
-    slope: Estimate | None = None
-    curvature: Estimate | None = None
-    chi_squared: float | None = None
-    n_degrees: int | None = None
-    relative_to_infinite: float | None = None
-
-
-@dataclass(frozen=True)
-class Extrapolation:
-    """T_c of the infinite lattice by every indicator. infinite: the true one, None where not known."""
-
-    name: str
-    nu: float
-    sides: tuple[int, ...]
-    rows: tuple[ExtrapolationRow, ...]
-    infinite: float | None = None
-
-
-@dataclass(frozen=True)
 class StudyInfo:
     name: str
     title: str
@@ -486,6 +221,7 @@ class Results:
     tasks: TaskCounts
     timings: Timings
     format: int = FORMAT
+    scalings: tuple[Scaling, ...] = ()
 
     @property
     def diverged(self) -> list[str]:
@@ -514,7 +250,12 @@ class Results:
 
 
 def write_results(path: Path, results: Results) -> None:
-    write_json(path, as_plain(results), indent=1)
+    """Writes them as JSON; a file that holds them already keeps its date, which tells when they changed."""
+    content = finite(as_plain(results))
+    with contextlib.suppress(FileError):
+        if read_json(path) == content:
+            return
+    write_json(path, content, indent=1)
 
 
 def read_results(path: Path) -> Results:
@@ -535,8 +276,8 @@ def read_results(path: Path) -> Results:
 def _check_names(results: Results) -> None:
     """InputError unless all names could be those of a study: they become names of files."""
     check_name("study", results.study.name)
-    for item in results.extrapolations:
-        check_name("name", item.name)
+    for name in [item.name for item in results.extrapolations] + [item.name for item in results.scalings]:
+        check_name("name", name)
     for family in results.families:
         check_name("name", family.name)
         for machine in family.machines:
@@ -546,61 +287,6 @@ def _check_names(results: Results) -> None:
 def make_results(content: dict[str, Any]) -> Results:
     """From what JSON holds, which is changed: absent parts of machines get the reason why they are absent."""
     for family in content["families"]:
-        _add_roles(family)
-        _say_why(family)
+        add_roles(family)
+        say_why(family)
     return from_plain(Results, content)
-
-
-OF_DENSE = ("weights", "likelihood", "visible_energy", "hidden", "generation", "quality")
-OF_ONE_TEMPERATURE = ("generation", "quality")
-OF_MACHINE = ("weights", "partition", "interactions")
-OF_OBSERVATION = ("likelihood", "visible_energy", "hidden", "generation", "quality", "bracket")
-
-
-def _say_why(family: dict[str, Any]) -> None:
-    """Puts the reason in the place of every part of the family and its machines that is not there."""
-    parts = {part.replace("-", "_") for part in family["parts"]}
-    if family.get("thermodynamics") is None:
-        family["thermodynamics"] = _reason(bool(parts & {"entropy", "critical"}))
-    for machine in family["machines"]:
-        reasons = {name: _reason(name in parts) for name in (*OF_OBSERVATION, "weights")}
-        reasons["partition"] = reasons["bracket"]
-        if machine.get("filters"):
-            reasons["interactions"] = _reason(True)
-            reasons |= dict.fromkeys(OF_DENSE, NotDone("it is read from dense machines alone"))
-        else:
-            reasons["interactions"] = NotDone("it is read from symmetric machines alone")
-        if machine["value"] is None:
-            only = NotDone("it is read from machines for one temperature alone")
-            reasons |= dict.fromkeys(OF_ONE_TEMPERATURE, only)
-        _fill(machine, OF_MACHINE, reasons)
-        for row in machine["observations"]:
-            _fill(row, OF_OBSERVATION, reasons)
-
-
-def _reason(was_wanted: bool) -> NotDone:
-    return NotDone("its task failed or is not done yet" if was_wanted else "the study leaves it out")
-
-
-def _fill(row: dict[str, Any], names: Sequence[str], reasons: Mapping[str, NotDone]) -> None:
-    row.update({name: reasons[name] for name in names if row.get(name) is None})
-
-
-def _add_roles(family: dict[str, Any]) -> None:
-    """Files and plans of format 1 do not say what a variant is for; its machines do."""
-    roles = {machine["group"]: _role_of(machine) for machine in family["machines"]}
-    for row in (*family["machines"], *family["indicators"], *family["critical_temperatures"]):
-        if row.get("role") is None and row.get("group") is not None:
-            row["role"] = roles.get(row["group"], "other")
-
-
-def _role_of(machine: Mapping[str, Any]) -> str:
-    if machine.get("filters"):
-        return "symmetric"
-    if machine.get("union"):
-        return "union" if machine.get("proportions") is None else "union-proportions"
-    if machine["group"] == "main":
-        return "main"
-    if machine["sector"] != "symmetric":
-        return "unbalanced"
-    return "zero-bias" if machine["recipe"].get("zero_bias") else "other"

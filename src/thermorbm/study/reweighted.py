@@ -15,15 +15,17 @@ from numpy.typing import NDArray
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
 from thermorbm.estimators import CriticalPoint, GroundStates, Measurements, Reweighting, reweighted_peak
-from thermorbm.lattice import Lattice
-from thermorbm.observables import configuration_series
+from thermorbm.hamiltonians import Hamiltonian
+from thermorbm.observables import total_energies
+from thermorbm.observables.order_parameter import order_pattern, overlaps
 from thermorbm.runner.store import Reduced
+from thermorbm.series import RANDOM_SAMPLES, random_spins
 from thermorbm.stats import Estimates
-from thermorbm.study.results import Curve
+from thermorbm.study.results import SAMPLES, Curve
 
 Arrays = dict[str, NDArray[Any]]
 
-ENERGY, MAGNETIZATION = "samples.energy", "samples.magnetization"
+ENERGY, MAGNETIZATION = SAMPLES + "energy", SAMPLES + "magnetization"
 # The quantity of the registry, or the name in files, of each reweighted curve.
 NAMES = {
     "energy": "energy_per_spin",
@@ -35,16 +37,23 @@ NAMES = {
     "free_energy": "free_energy_per_spin",
 }
 PEAKS = ("heat_capacity", "susceptibility", "entropy")
-RANDOM_SAMPLES = 4096  # configurations of random spins, which stand for infinite temperature
+MAGNETIC = ("abs_magnetization", "susceptibility", "binder")
 
 
 def sample_arrays(data: Dataset) -> Arrays:
-    """Total energy and total magnetisation of every configuration (n,), as the smallest whole numbers."""
-    series = configuration_series(data)
-    if series.energy is None:
+    """Total energy and total order parameter of every configuration (n,), as the smallest whole numbers.
+
+    Energies that are no whole numbers stay as they are. The order parameter is the magnetisation, or the
+    overlap with a ground state; where neither is known beforehand it is the magnetisation.
+    """
+    energies = total_energies(data)
+    if energies is None:
         return {}
-    total = np.rint(series.magnetization * data.n_sites)
-    return {ENERGY: _whole(np.asarray(series.energy)), MAGNETIZATION: _whole(total)}
+    total = np.rint(overlaps(data, order_pattern(data)) * data.n_sites)
+    return {
+        ENERGY: _whole(energies) if energies.dtype.kind == "i" else energies,
+        MAGNETIZATION: _whole(total),
+    }
 
 
 def _whole(values: NDArray[Any]) -> NDArray[Any]:
@@ -53,15 +62,15 @@ def _whole(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def reweighting_of(
-    results: Sequence[Reduced], lattice: Lattice, seed: int
+    results: Sequence[Reduced], model: Hamiltonian, seed: int
 ) -> tuple[Reweighting | None, tuple[str, ...]]:
     """The density of states from the samples of all results, or None, and what is to be said of it."""
-    series = _measurements(results, lattice.n_sites)
+    series = measurements_of(results, model.n_sites)
     if not series:
         return None, ()
-    ground = GroundStates(float(-lattice.n_bonds), 2)
+    hot = random_spins(model, RANDOM_SAMPLES, np.random.default_rng(seed))
     try:
-        solved = Reweighting([*series, _random_spins(lattice, seed)], lattice.n_sites, ground, seed=seed)
+        solved = Reweighting([*series, hot], model.n_sites, _ground_states(model), seed=seed)
         low, high = float(solved.temperatures[0]), float(solved.temperatures[-1])
         return solved, solved.curves(np.linspace(low, high, 2)).notes + _gap_notes(solved)
     except InputError as error:
@@ -78,7 +87,7 @@ def _gap_notes(solved: Reweighting) -> tuple[str, ...]:
     )
 
 
-def _measurements(results: Sequence[Reduced], n_sites: int) -> list[Measurements]:
+def measurements_of(results: Sequence[Reduced], n_sites: int) -> list[Measurements]:
     """Samples by temperature; those of the data and of the grid at one temperature are joined."""
     parts: dict[float, list[Arrays]] = {}
     for result in results:
@@ -94,17 +103,25 @@ def _measurements(results: Sequence[Reduced], n_sites: int) -> list[Measurements
     ]
 
 
-def _random_spins(lattice: Lattice, seed: int) -> Measurements:
-    spins = np.random.default_rng(seed).choice(np.array([-1, 1], np.int8), (RANDOM_SAMPLES, lattice.n_sites))
-    return Measurements(np.inf, lattice.energy(spins), spins.mean(axis=1, dtype=np.float64))
+def _ground_states(model: Hamiltonian) -> GroundStates | None:
+    """One configuration and its reverse, where it is certain that there are no others."""
+    if model.plain is None or model.frustrated:
+        return None
+    lattice, coupling = model.plain
+    return GroundStates(float(-abs(coupling) * lattice.n_bonds), 2)
 
 
-def fine_curves(solved: Reweighting, temperatures: NDArray[np.float64]) -> Arrays:
-    """Every quantity with its error at temperatures (m,), nan where the series does not reach."""
+def fine_curves(solved: Reweighting, temperatures: NDArray[np.float64], magnetic: bool = True) -> Arrays:
+    """Every quantity with its error at temperatures (m,), nan where the series does not reach.
+
+    magnetic: with those of the order parameter.
+    """
     inside = (temperatures >= solved.temperatures[0]) & (temperatures <= solved.temperatures[-1])
     found = solved.curves(temperatures[inside])
     arrays: Arrays = {"reweighted.temperature": found.temperatures}
     for key, name in NAMES.items():
+        if key in MAGNETIC and not magnetic:
+            continue
         estimates: Estimates = getattr(found, key)
         arrays[f"reweighted.{name}"] = estimates.values.astype(np.float32)
         arrays[f"reweighted.{name}.errors"] = estimates.errors.astype(np.float32)
@@ -128,7 +145,7 @@ def _pairs(curve: Curve) -> list[tuple[float, float]]:
     return list(zip(curve.values, curve.errors, strict=True))
 
 
-def reweighted_peaks(solved: Reweighting | None) -> dict[str, CriticalPoint]:
+def reweighted_peaks(solved: Reweighting | None, magnetic: bool = True) -> dict[str, CriticalPoint]:
     """Where heat capacity and susceptibility peak, by quantity; T dS/dT is the heat capacity.
 
     A quantity is left out where the samples do not tell its peak: its curve through the averages may.
@@ -137,6 +154,8 @@ def reweighted_peaks(solved: Reweighting | None) -> dict[str, CriticalPoint]:
     if solved is None:
         return peaks
     for name in PEAKS:
+        if name in MAGNETIC and not magnetic:
+            continue
         try:
             peaks[NAMES[name]] = reweighted_peak(solved, name)
         except InputError:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thermorbm.dataset import Dataset, import_spins
 from thermorbm.errors import FileError, InputError
-from thermorbm.foreign import foreign_arrays, is_hdf5
+from thermorbm.foreign import check_expansion
 from thermorbm.lattice import Lattice
+from thermorbm.spinfiles import stored_arrays
 from thermorbm.storage import check_readable, is_ours
 from thermorbm.study.spec import DataFile, Family
 
@@ -110,18 +111,12 @@ def parameter_values(path: Path, name: str) -> NDArray[np.float64]:
     return values
 
 
-def _named_array(path: Path, name: str) -> NDArray[np.generic]:
-    if is_hdf5(path):
-        with foreign_arrays(path) as arrays:
-            if name in arrays:
-                return np.asarray(arrays[name][:])
-    elif zipfile.is_zipfile(path):
-        with np.load(path, allow_pickle=False) as archive:
-            if name in archive.files:
-                return np.asarray(archive[name])
-    else:
-        raise FileError(path, "is not a npz or HDF5 file", "only these hold a parameter array")
-    raise FileError(path, f"holds no array {name!r}")
+def _named_array(path: Path, name: str) -> NDArray[Any]:
+    with stored_arrays(path) as arrays:
+        if name not in arrays:
+            raise FileError(path, f"holds no array {name!r}")
+        check_expansion(path, arrays[name])
+        return np.asarray(arrays[name][:])
 
 
 def _file_hash(path: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,10 @@ from thermorbm.checks import (
     check_temperatures,
 )
 from thermorbm.errors import InputError
+from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian
 from thermorbm.lattice import Lattice
+from thermorbm.sampling.sectors import check_sector as check_sector_of
+from thermorbm.study.named import NamedHamiltonian, has_square_symmetry
 
 PARTS = (
     "thermal",
@@ -35,7 +39,8 @@ PARTS = (
 )
 DEVICES = ("cpu", "cuda")
 HAMILTONIANS = ("ising", "unknown")
-METHODS = ("metropolis", "swendsen-wang", "wolff")
+CLUSTERS = ("swendsen-wang", "wolff")
+METHODS = ("metropolis", *CLUSTERS, "tempering", "auto")
 
 Sector = str | float
 
@@ -70,7 +75,8 @@ class Variant:
     or the fraction with m > 0. union: one machine for all temperatures together, `proportions` says how many
     configurations each contributes, relative to the largest. samples: training configurations per
     temperature, None for all. as_paper: trained as the paper's machines were; the report judges the paper's
-    claims on them beside those of the others.
+    claims on them beside those of the others. parts: what is read from them, None for all that the family
+    asks for.
     """
 
     name: str = "main"
@@ -88,9 +94,12 @@ class Variant:
     proportions: tuple[float, ...] | None = None
     samples: int | None = None
     as_paper: bool = False
+    parts: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
+        for part in self.parts or ():
+            check_member("parts", part, PARTS)
         check_counts("hidden", self.hidden)
         check_counts("filters", self.filters)
         check_count("kernel", self.kernel)
@@ -155,8 +164,9 @@ class DataFile:
 class Family:
     """Configurations on one lattice at several temperatures, and the machines trained on them.
 
-    shape: sides of the periodic lattice, None if users' data have none. temperatures: those to sample, empty
-    for users' data. samples: training configurations per temperature. held_out: further ones that training
+    shape: sides of the lattice in cells, None if users' data have none. named: the Hamiltonian, None for the
+    ferromagnet or an unknown one; `hamiltonian` is then its name. temperatures: those to sample, empty for
+    users' data. samples: training configurations per temperature. held_out: further ones that training
     does not see; None for a tenth. all_filters: temperatures at which every filter is kept for the report.
     """
 
@@ -172,13 +182,17 @@ class Family:
     data: tuple[DataFile, ...] = ()
     all_filters: tuple[float, ...] = ()
     parts: tuple[str, ...] = PARTS
+    named: NamedHamiltonian | None = None
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
         if self.shape is not None:
             Lattice(self.shape)
         check_member("method", self.method, METHODS)
-        check_member("hamiltonian", self.hamiltonian, HAMILTONIANS)
+        if self.named is None:
+            check_member("hamiltonian", self.hamiltonian, HAMILTONIANS)
+        if self.method in CLUSTERS and self.model is not None and self.model.no_clusters:
+            raise InputError("method", self.method, "'auto' here", self.model.no_clusters)
         for part in self.parts:
             check_member("parts", part, PARTS)
         if self.held_out is not None:
@@ -191,13 +205,32 @@ class Family:
         else:
             self._check_sampled()
 
+    @cached_property
+    def model(self) -> Hamiltonian | None:
+        """H of the configurations, None where it is not known."""
+        if self.named is not None:
+            return self.named.of(self.shape)
+        known = self.hamiltonian == "ising" and self.shape is not None
+        return as_hamiltonian(Lattice(self.shape)) if known and self.shape is not None else None
+
     @property
     def lattice(self) -> Lattice | None:
+        """The grid of the sites, None where cells have several or there is none."""
+        if self.named is not None:
+            return None if self.model is None else self.model.lattice
         return None if self.shape is None else Lattice(self.shape)
+
+    @property
+    def n_sites(self) -> int | None:
+        if self.named is not None and self.model is not None:
+            return self.model.n_sites
+        return None if self.lattice is None else self.lattice.n_sites
 
     def _check_symmetric(self, variant: Variant) -> None:
         if not variant.filters:
             return
+        if self.named is not None and self.model is not None:
+            _check_uniform(self.model, variant)
         if self.shape is None:
             raise InputError("shape", None, "the sides of the periodic lattice", "symmetric machines need it")
         if variant.kernel > min(self.shape):
@@ -207,11 +240,13 @@ class Family:
             )
 
     def _check_sampled(self) -> None:
-        if self.shape is None:
+        if self.shape is None and self.named is None:
             raise InputError("shape", None, "the sides of the lattice", "for example [64, 64]")
         check_temperatures("temperatures", self.temperatures)
         check_count("samples", self.samples, least=2)
         for variant in self.variants:
+            if self.named is not None and self.model is not None:
+                check_sector_of(self.model, variant.sector)
             check_subset(
                 f"variant.{variant.name}.temperatures", variant.temperatures or (), self.temperatures
             )
@@ -259,6 +294,8 @@ class Extrapolation:
         chosen = [by_name[name] for name in self.families]
         if len({len(family.shape or ()) for family in chosen}) > 1:
             raise InputError("families", list(self.families), "lattices of one dimension")
+        if len({(family.hamiltonian, family.named) for family in chosen}) > 1:
+            raise InputError("families", list(self.families), "lattices with one Hamiltonian")
         check_distinct("sides", [(family.shape or (0,))[0] for family in chosen])
         if (
             len(
@@ -276,6 +313,45 @@ class Extrapolation:
 
 
 @dataclass(frozen=True)
+class Scaling:
+    """Families on lattices of three or more sides around T_c, whose configurations tell T_c and exponents.
+
+    omega: corrections to scaling fall as L^(-omega).
+    """
+
+    name: str
+    families: tuple[str, ...]
+    omega: float
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        check_distinct("families", self.families)
+        if len(self.families) < 3:
+            raise InputError("families", list(self.families), "three or more names of families")
+        if not 0 < self.omega < math.inf:
+            raise InputError("omega", self.omega, "a number > 0", "0.83 for the cubic lattice")
+
+    def check(self, by_name: Mapping[str, Family]) -> None:
+        """Refuses families that do not belong together."""
+        for name in self.families:
+            check_member("families", name, tuple(by_name))
+            family = by_name[name]
+            if (
+                len(set(family.shape or ())) != 1
+                or family.hamiltonian != "ising"
+                or len(family.temperatures) < 2
+            ):
+                wanted = "cubic lattices of the Ising model, at two or more temperatures"
+                raise InputError("families", name, wanted)
+            if "thermal" not in family.parts:
+                raise InputError("families", name, "families with the part 'thermal', which reads energies")
+        shapes = [by_name[name].shape or () for name in self.families]
+        if len({len(shape) for shape in shapes}) > 1:
+            raise InputError("families", list(self.families), "lattices of one dimension")
+        check_distinct("sides", [shape[0] for shape in shapes])
+
+
+@dataclass(frozen=True)
 class Study:
     """All that is asked for. precision: of the matrix products in training, "auto", "fp32" or "bf16". device:
     where machines are trained, "cpu" or "cuda".
@@ -289,6 +365,7 @@ class Study:
     device: str = "cpu"
     control: Control = Control()
     extrapolations: tuple[Extrapolation, ...] = ()
+    scalings: tuple[Scaling, ...] = ()
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
@@ -299,8 +376,11 @@ class Study:
             raise InputError("family", "nothing", "one or more [[family]] tables")
         check_distinct("family names", [family.name for family in self.families])
         check_distinct("extrapolation names", [item.name for item in self.extrapolations])
-        for item in self.extrapolations:
-            item.check({family.name: family for family in self.families})
+        check_distinct("scaling names", [item.name for item in self.scalings])
+        by_name = {family.name: family for family in self.families}
+        joined: list[Extrapolation | Scaling] = [*self.extrapolations, *self.scalings]
+        for item in joined:
+            item.check(by_name)
         if not self.control.is_temperature:
             self._check_other_control()
 
@@ -311,6 +391,22 @@ class Study:
             if family.hamiltonian != "unknown":
                 remedy = "the Ising model is used at a temperature"
                 raise InputError(f"family.{family.name}.hamiltonian", family.hamiltonian, "unknown", remedy)
+
+
+def _check_uniform(model: Hamiltonian, variant: Variant) -> None:
+    """Refuses symmetric machines where sites are not all alike."""
+    key, got = f"variant.{variant.name}.filters", list(variant.filters)
+    if model.grid is None or model.products is None:
+        remedy = "its couplings differ from place to place: train dense machines"
+        raise InputError(key, got, f"absent for {model!r}", remedy)
+    if model.grid.n_cell > 1:
+        remedy = "symmetric machines have one site per cell so far: train dense machines"
+        raise InputError(key, got, f"absent for cells of {model.grid.n_cell} sites", remedy)
+    if not model.uniform:
+        raise InputError(key, got, "absent at open edges", "no two sites are alike: train dense machines")
+    if variant.point_group and not has_square_symmetry(model):
+        point_group = f"variant.{variant.name}.point_group"
+        raise InputError(point_group, True, "false here", "H has no such turns and reflections")
 
 
 def check_subset(key: str, values: Sequence[float], allowed: Sequence[float]) -> None:

@@ -6,9 +6,9 @@ import html
 import re
 
 SYMBOLS = {
-    "langle": "⟨", "rangle": "⟩", "theta": "θ", "chi": "χ", "beta": "β", "nu": "ν", "sigma": "σ",
-    "Sigma": "Σ", "Delta": "Δ", "sum": "∑", "infty": "∞", "leq": "≤", "geq": "≥", "approx": "≈", "times": "×",
-    "cdot": "·", "pm": "±", "ell": "ℓ", ",": " ", ";": " ",
+    "langle": "⟨", "rangle": "⟩", "theta": "θ", "chi": "χ", "beta": "β", "gamma": "γ", "nu": "ν",
+    "sigma": "σ", "Sigma": "Σ", "Delta": "Δ", "sum": "∑", "infty": "∞", "leq": "≤", "geq": "≥", "approx": "≈",
+    "times": "×", "cdot": "·", "pm": "±", "ell": "ℓ", ",": " ", ";": " ",
 }  # fmt: skip
 LETTERS = {" ": "", "-": "−", "'": "′", "=": " = "}
 SCRIPT = {"E": "ℰ", "L": "<i>L</i>"}  # a calligraphic L is missing from many fonts

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from thermorbm.errors import FileError, InputError, unknown_name
 from thermorbm.lattice import Lattice
 from thermorbm.storage import check_readable
+from thermorbm.study.named import NamedHamiltonian, is_plain
 from thermorbm.study.spec import (
     PARTS,
     Control,
@@ -18,6 +19,7 @@ from thermorbm.study.spec import (
     EnergyGrid,
     Extrapolation,
     Family,
+    Scaling,
     Sector,
     Study,
     Variant,
@@ -83,6 +85,7 @@ def read_study(values: Mapping[str, Any], base: Path) -> Study:
         "device": top.text("device", "cpu"),
         "control": _control(top.table("control")),
         "extrapolations": tuple(_extrapolation(table) for table in top.each("extrapolation")),
+        "scalings": tuple(_scaling(table) for table in top.each("scaling")),
     }
     data, families = top.each("data"), top.each("family")
     top.finish()
@@ -110,6 +113,16 @@ def _extrapolation(table: Table) -> Extrapolation:
     if nu is None:
         raise table.refused("nu", None, "the exponent of the correlation length, 1 for the square lattice")
     return _located(table, Extrapolation, {**given, "nu": nu})
+
+
+def _scaling(table: Table) -> Scaling:
+    given = {"name": table.text("name"), "families": table.texts("families")}
+    omega = table.optional_number("omega")
+    table.finish()
+    if omega is None:
+        wanted = "the exponent of corrections to scaling, 1.75 for the square lattice, 0.83 for the cubic"
+        raise table.refused("omega", None, wanted)
+    return _located(table, Scaling, {**given, "omega": omega})
 
 
 def _data_file(table: Table, base: Path) -> DataFile:
@@ -144,17 +157,20 @@ def _assigned(files: Sequence[DataFile], names: Sequence[str]) -> dict[str, tupl
 
 def _family(table: Table, data: tuple[DataFile, ...]) -> Family:
     training, tables, shape = _training(table, Variant()), table.each("variant"), _shape(table)
-    energies = _energies(table, shape)
+    named = _named(table, shape)
+    energies = _energies(table, shape, named)
+    otherwise = "unknown" if data else "ising"
     given = {
         "name": table.text("name"),
         "shape": shape,
         "temperatures": table.numbers("temperatures"),
         "samples": table.whole("samples", 0),
         "held_out": table.optional_whole("held_out"),
-        "method": table.text("method", "metropolis"),
-        "hamiltonian": table.text("hamiltonian", "unknown" if data else "ising"),
+        "method": table.text("method", "metropolis" if named is None else "auto"),
+        "hamiltonian": table.text("hamiltonian", otherwise) if named is None else named.name,
+        "named": named,
         "all_filters": table.numbers("all_filters"),
-        "parts": table.texts("parts") or PARTS,
+        "parts": table.texts("parts") or _parts(named, shape),
     }
     table.finish()
     main = _located(table, Variant, training)
@@ -171,6 +187,43 @@ def _shape(table: Table) -> tuple[int, ...] | None:
         return Lattice.parse(given).shape if isinstance(given, str) else Lattice(table.wholes("shape")).shape
     except InputError as error:
         raise InputError(table.path("shape"), error.got, error.wanted, error.remedy) from error
+
+
+def _named(table: Table, shape: tuple[int, ...] | None) -> NamedHamiltonian | None:
+    """The keys that name a Hamiltonian; None where there are none, or they say the ferromagnet with J = 1."""
+    sites = table.optional_whole("sites")
+    given = {
+        "lattice": table.optional_text("lattice"),
+        "coupling": table.optional_numbers("coupling"),
+        "field": table.optional_number("field"),
+        "p": table.optional_number("p"),
+        "disorder_seed": table.optional_whole("disorder_seed"),
+        "open": table.wholes("open") if "open" in table else None,
+        "bonds": tuple(_bond(row) for row in table.listed("bonds")) if "bonds" in table else None,
+        "sites": sites,
+    }
+    chosen = {key: value for key, value in given.items() if value is not None}
+    if not chosen:
+        return None
+    if "hamiltonian" in table:
+        keys = ", ".join(chosen)
+        raise table.refused("hamiltonian", table.raw("hamiltonian"), f"absent where {keys} name it")
+    named = _located(table, NamedHamiltonian, chosen)
+    return None if is_plain(_located(table, named.of, {"shape": shape})) else named
+
+
+def _bond(row: Any) -> Any:
+    """Lists as tuples, so that a family can be compared and hashed."""
+    return tuple(_bond(item) for item in row) if isinstance(row, list) else row
+
+
+def _parts(named: NamedHamiltonian | None, shape: tuple[int, ...] | None) -> tuple[str, ...]:
+    """All of them; the paper's starts of generated configurations are for spins that all order alike."""
+    if named is None:
+        return PARTS
+    ground = named.of(shape).ground_state
+    is_uniform = ground is not None and bool((ground == ground[0]).all())
+    return PARTS if is_uniform else tuple(part for part in PARTS if part != "generation")
 
 
 def _training(table: Table, like: Variant) -> dict[str, Any]:
@@ -214,6 +267,7 @@ def _variant(table: Table, main: Variant) -> Variant:
         "proportions": table.optional_numbers("proportions"),
         "samples": table.optional_whole("samples"),
         "as_paper": table.flag("as_paper"),
+        "parts": table.texts("parts") or None,
     }
     table.finish()
     if not training["hidden"] and not filters:
@@ -245,7 +299,9 @@ def _size_changes(table: Table) -> dict[int, dict[str, Any]]:
     return {int(key): _changes(table.table(key)) for key in table}
 
 
-def _energies(table: Table, shape: tuple[int, ...] | None) -> EnergyGrid | None:
+def _energies(
+    table: Table, shape: tuple[int, ...] | None, named: NamedHamiltonian | None
+) -> EnergyGrid | None:
     """The grid as a list of temperatures, or its ends and number of points: then it is densest around T_c."""
     inner = table.table("energies")
     temperatures, n_points = inner.numbers("temperatures"), inner.optional_whole("points")
@@ -257,17 +313,24 @@ def _energies(table: Table, shape: tuple[int, ...] | None) -> EnergyGrid | None:
     if n_points is not None:
         if temperatures:
             raise inner.refused("temperatures", list(temperatures), "absent where points are given")
-        temperatures = _grid(inner, shape, ends[0], ends[1], n_points)
+        temperatures = _grid(inner, _critical(shape, named), ends[0], ends[1], n_points)
     return _located(inner, EnergyGrid, {"temperatures": temperatures, "samples": inner.whole("samples")})
 
 
+def _critical(shape: tuple[int, ...] | None, named: NamedHamiltonian | None) -> float | None:
+    """T_c of the infinite lattice, None where it is not known."""
+    from thermorbm.exact import TC_2D, TC_3D, critical_temperature
+
+    if named is not None:
+        return critical_temperature(named.of(shape))
+    return {2: TC_2D, 3: TC_3D}.get(len(shape or ()))
+
+
 def _grid(
-    table: Table, shape: tuple[int, ...] | None, coldest: float | None, hottest: float | None, n_points: int
+    table: Table, critical: float | None, coldest: float | None, hottest: float | None, n_points: int
 ) -> tuple[float, ...]:
     from thermorbm.estimators import integration_grid
-    from thermorbm.exact import TC_2D, TC_3D
 
-    critical = {2: TC_2D, 3: TC_3D}.get(len(shape or ()))
     if critical is None:
         raise table.refused("points", n_points, "absent where T_c is not known: list the temperatures")
     if coldest is None or hottest is None or not LEAST_COLDEST <= coldest < critical < hottest < math.inf:

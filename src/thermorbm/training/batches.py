@@ -25,7 +25,8 @@ class Batches:
         dtype: torch.dtype,
     ) -> None:
         if batch_size > len(data):
-            raise InputError("batch_size", batch_size, f"at most the number of configurations, {len(data)}")
+            wanted = f"at most the number of configurations, {len(data)}"
+            raise InputError("batch_size", batch_size, wanted, f"train(..., batch_size={len(data)})")
         self._data, self._size = data, batch_size
         self._device, self._spins_of_byte = device, _spins_of_byte().to(device, dtype)
         self._orders = seed.spawn(1)[0]

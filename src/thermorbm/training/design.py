@@ -83,7 +83,7 @@ class Design(Protocol):
         """The machine of these parameters."""
 
     def identity(self) -> dict[str, Any]:
-        """What tells it from other designs."""
+        """The values by which this design differs from others."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
@@ -24,6 +25,7 @@ from thermorbm.model import Machine
 from thermorbm.shown import html_table
 from thermorbm.storage import check_target
 from thermorbm.training import checkpoint as checkpoints
+from thermorbm.training.board import Board, opened_board
 from thermorbm.training.design import DenseDesign, Design, choose_design
 from thermorbm.training.devices import choose_device, torch_threads
 from thermorbm.training.few_couplings import with_few_couplings
@@ -63,7 +65,7 @@ class Step:
 
 @dataclass(frozen=True, repr=False)
 class TrainingResult:
-    """rbm: the machine. verdict: converged or not, or mere order, and the drift.
+    """What training gave. rbm: the machine. verdict: converged or not, or mere order, and the drift.
 
     history: columns by name, one entry per record: update, epoch, distance (sum of learning rates over
     updates), rate, and the fields of Scores for training configurations, and for held-out ones with the
@@ -76,6 +78,7 @@ class TrainingResult:
 
     @property
     def converged(self) -> bool:
+        """Whether the verdict is "converged"."""
         return self.verdict.status == "converged"
 
     def __repr__(self) -> str:
@@ -116,13 +119,14 @@ def train(
     filters: int | None = None,
     kernel: int | None = None,
     point_group: bool = False,
+    tensorboard: str | Path | None = None,
     **changes: Any,
 ) -> TrainingResult:
     """Trains a machine on configurations.
 
     data: a Dataset, or an array of +-1: (n, n_sites), or (n, L, L) on a periodic lattice.
     model: "dense" with n_hidden units, by default 400; or "symmetric" with `filters`, by default 4, of side
-    `kernel`, by default 3, the same at every site of the data's periodic lattice. It has a "fast" of its own.
+    `kernel`, by default 3, the same at every site of the data's periodic lattice, with its own "fast".
     point_group: each filter in all its turns and reflections, by default two.
     recipe: "fast", "paper" or a Recipe; `changes` set single fields of it, for example zero_bias=True.
     epochs: passes over the data instead of the recipe's number and least updates. validation: held-out
@@ -131,8 +135,9 @@ def train(
     times as long, and another number changes the last bits of the result. checkpoint: a file that is
     written at every record, and continued from if there. progress: a bar in terminals and notebooks unless
     False; progress(step) is called at every record, and about twice a second between them, and if it raises,
-    the checkpoint is written first. Where torch.distributed has
-    been started with several ranks, all of them call this and share the work.
+    the checkpoint is written first. tensorboard: a directory for the history as TensorBoard reads it, record
+    by record. Where torch.distributed has been started with several ranks, all of them call this and share
+    the work.
     """
     data = as_dataset("data", data)
     validation = None if validation is None else as_dataset("validation", validation)
@@ -140,6 +145,8 @@ def train(
         changes |= {"epochs": epochs, "least_updates": 0}
     design: Design = choose_design(data, model, n_hidden, filters, kernel, point_group)
     chosen = choose_recipe(recipe, changes, design.recipes)
+    if isinstance(recipe, str) and "batch_size" not in changes:
+        chosen = _with_small_batches(chosen, len(data))
     _check(data, seed, validation)
     design.check(chosen)
     design = with_few_couplings(design, chosen)
@@ -148,8 +155,8 @@ def train(
         type_ = design.precision(precision, where)
         trainer = choose_trainer(design, chosen)(data, design, chosen, int(seed), where, type_)
         _log.info("training %s on %r with recipe %s", design, data, chosen.name)
-        with _listener(progress) as listener:
-            result = _Run(trainer, data, validation, int(seed), checkpoint, listener).finish()
+        with _listener(progress) as listener, opened_board(tensorboard) as board:
+            result = _Run(trainer, data, validation, int(seed), checkpoint, listener, board).finish()
         _log.info("trained: %r", result)
         return result
 
@@ -175,8 +182,9 @@ class _Run:
         seed: int,
         checkpoint: str | Path | None,
         progress: Progress | None,
+        board: Board | None,
     ) -> None:
-        self._trainer, self._progress = trainer, progress
+        self._trainer, self._progress, self._board = trainer, progress, board
         n = trainer.design.n_recorded
         self._sets = {"": _some(data, n)} | ({"validation_": _some(validation, n)} if validation else {})
         self._path = None if checkpoint is None else Path(checkpoint)
@@ -277,6 +285,8 @@ class _Run:
             self._good = self._trainer.state()
             if self._path is not None:
                 checkpoints.save(self._path, self._identity, self._good, self._history)
+        if self._board:
+            self._board.write(self._history)
         if self._progress:
             self._progress(self._step())
         return verdict
@@ -320,6 +330,17 @@ class _Run:
             **self._trainer.findings(),
             "versions": {name: version(name) for name in ("thermorbm", "torch", "numpy", "numba")},
         }
+
+
+def _with_small_batches(recipe: Recipe, n_samples: int) -> Recipe:
+    """The same for few configurations: a batch of a named recipe is no larger than all of them."""
+    if recipe.batch_size <= n_samples or n_samples == 0:
+        return recipe
+    text = (
+        f"there are fewer configurations ({n_samples}) than a batch of the recipe has ({recipe.batch_size})"
+    )
+    warnings.warn(f"{text}: all of them make one batch", UserWarning, stacklevel=3)
+    return replace(recipe, batch_size=n_samples)
 
 
 def _check(data: Dataset, seed: int, validation: Dataset | None) -> None:

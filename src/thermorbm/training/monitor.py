@@ -52,7 +52,7 @@ def score(machine: Machine, v: NDArray[np.int8], seed: int) -> Scores:
 
 @dataclass(frozen=True)
 class Verdict:
-    """status: "converged", "not converged", "diverged", or "mere order".
+    """What a training came to. status: "converged", "not converged", "diverged", or "mere order".
 
     Mere order: the machine knows the order of its data and nothing else, and its hidden units are saturated,
     so that no more training will change that.

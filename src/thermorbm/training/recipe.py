@@ -119,7 +119,8 @@ class Recipe:
 
     def _inverse_rate(self, passed: float) -> float:
         """passed: fraction of the training."""
-        begin = self.persistent_from % 1.0  # chains that never persist: the rate falls from the start
+        never = self.persistent_from == 1.0  # no chain persists: the rate falls from the start
+        begin = 0.0 if never else self.persistent_from
         falling = max(0.0, passed - begin) / (1 - begin)
         return 1 / self.learning_rate + falling * (1 / self.final_learning_rate - 1 / self.learning_rate)
 

@@ -11,6 +11,8 @@ from thermorbm.report.sections import (
     generation,
     hidden,
     methods,
+    models,
+    scaling,
     summary,
     supplement,
     symmetric,
@@ -18,18 +20,20 @@ from thermorbm.report.sections import (
 )
 
 SUMMARY = summary.SECTION
-# In the order of the page; the claims of the paper stand between the summary and these.
+# In the order of the page, what was learned first; the claims of the paper stand before these.
 SECTIONS: tuple[Section, ...] = (
-    methods.SECTION,
-    data.SECTION,
+    critical.SECTION,
+    scaling.SECTION,
+    entropy.SECTION,
+    models.SECTION,
+    symmetric.SECTION,
     weights.SECTION,
     hidden.SECTION,
     generation.SECTION,
     energy.SECTION,
-    entropy.SECTION,
-    critical.SECTION,
-    symmetric.SECTION,
     supplement.SECTION,
+    methods.SECTION,
+    data.SECTION,
     methods.METHODS,
     data.CERTIFICATES,
     methods.MACHINES,

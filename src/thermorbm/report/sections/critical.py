@@ -8,10 +8,10 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from thermorbm.report.chart import Chart
+from thermorbm.report.chart import Chart, curves_chart
 from thermorbm.report.critical_points import TcEstimate, searched_by, tc_estimates
 from thermorbm.report.labels import TC, by_size, percent, plain, text
-from thermorbm.report.panels import Panel, Series, draw_panels, series
+from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.run import FamilyView, Missing, Run, need
 from thermorbm.report.section import Cell, FamilyFigure, PageTable, Ruling, Section, claim, decide, undecided
 from thermorbm.report.sections import extrapolation
@@ -19,11 +19,19 @@ from thermorbm.report.style import BLUE, PURPLE, VERMILION
 
 Floats = NDArray[np.float64]
 
-PLAIN_ROLES = ("data", "main", "symmetric")
-FOREST_TITLES = {True: plain("data, machines"), False: plain("variants")}
+# Panels of the figure by the role of machines, "" for all other variants.
+FOREST_TITLES = {
+    "data": "configurations", "main": "dense machines", "symmetric": "symmetric machines",
+    "union": "machines for all temperatures", "": "variants",
+}  # fmt: skip
+MOST_ROWS = 26  # of a panel
+TARGETS = (
+    " Bars: where that indicator peaks on this finite lattice, the exact heat capacity's peak or that of the "
+    "susceptibility of the data."
+)
 OWN_TARGET, OFF_SCALE = plain("own target on this lattice"), plain("beyond the scale, see the table")
 RANGE = plain("range (95 %), not resolved")
-WIDEST = 0.2  # of T_c
+WIDEST = 0.1  # of T_c: estimates further off lie at the edge
 # Table 2 of the paper: (dimension, role, hidden units or name of the entropy) -> T_c.
 PAPER = {
     (2, "main", 400): 2.240, (2, "main", 900): 2.291, (2, "main", 1600): 2.316, (2, "main", 2500): 2.367,
@@ -77,51 +85,63 @@ def _row(item: TcEstimate) -> list[Cell]:
     ]
 
 
-def draw_forest(family: FamilyView) -> Chart:
-    """Every estimate with its error and its target, one below the other; variants of machines apart."""
+def draw_forest(family: FamilyView) -> list[Chart]:
+    """Every estimate with its error and its target, one below the other; kinds of machines apart."""
     items = [item for item in tc_estimates(family, shown=True) if item.is_determined]
     if not items:
         raise Missing("no critical temperatures were estimated")
-    plain_ones = [item for item in items if item.role in PLAIN_ROLES]
-    parts = [part for part in (plain_ones, [i for i in items if i not in plain_ones]) if part]
-    panels = [_forest_panel(family, part) for part in parts]
-    figure = draw_panels(panels, columns=len(panels), height=0.9 + 0.17 * max(len(part) for part in parts))
-    figure.set_figwidth(6.0 if len(panels) == 1 else 9.0)
+    parts = _parts(items)
     caption = text(
         "Dots: {} by each indicator with one standard error; thick lines: ranges (95 %) of peaks that the "
-        "points do not resolve; the number behind an indicator is $n_h$. Bars: "
-        "where that indicator peaks on this finite lattice, the exact heat capacity's peak or that of the "
-        "susceptibility of the data. {}",
-        family.run.critical_symbol, Markup(" ").join(_extremes(items)),
+        "points do not resolve; the number behind an indicator is $n_h$.{} {}",
+        family.run.critical_symbol, TARGETS if any(item.target for item in items) else "",
+        Markup(" ").join(_extremes(items)),
     )  # fmt: skip
-    return Chart(caption, figure, tuple(panels))
+    pairs = [parts[start : start + 2] for start in range(0, len(parts), 2)]
+    return [_forest_chart(family, caption, pair, index) for index, pair in enumerate(pairs)]
 
 
-def _forest_panel(family: FamilyView, items: list[TcEstimate]) -> Panel:
+def _parts(items: list[TcEstimate]) -> list[list[TcEstimate]]:
+    """The rows of each panel: of one kind of machine, and no more than a page can hold."""
+    kinds = [[item for item in items if _kind(item) == kind] for kind in FOREST_TITLES]
+    return [rows[start : start + MOST_ROWS] for rows in kinds for start in range(0, len(rows), MOST_ROWS)]
+
+
+def _kind(item: TcEstimate) -> str:
+    return item.role if item.role in FOREST_TITLES else ""
+
+
+def _forest_chart(family: FamilyView, caption: Markup, parts: list[list[TcEstimate]], index: int) -> Chart:
+    panels = [forest_panel(family, part) for part in parts]
+    height = 0.9 + 0.17 * max(len(part) for part in parts)
+    return curves_chart(caption, panels, f"-{index + 1}" if index else "", columns=len(panels), height=height)
+
+
+def forest_panel(family: FamilyView, items: list[TcEstimate]) -> Panel:
+    """Estimates one below the other, each with its target, and T_c of the infinite lattice."""
     rows = tuple(i.label if i.role == "data" else i.label + f", {i.short_machines}" for i in items)
     y = -np.arange(len(items), dtype=np.float64)
     values = np.array([item.value for item in items])
     errors = np.array([item.error for item in items])
     targets = np.array([np.nan if item.target is None else item.target for item in items])
-    limits = _limits(family, values, targets)
-    low, high = limits or (-np.inf, np.inf)
-    below, above = values < low, values > high
+    limits = _limits(family, values, errors, targets)
+    below, above = values < limits[0], values > limits[1]
     inside = ~(below | above)
     ranges = np.array([item.row.interval is not None for item in items])
     dotted = inside & ~ranges
     dots: dict[str, Any] = {"colour": BLUE, "marker": "circle", "dash": None, "sideways": True}
     curves = [
-        series(OWN_TARGET, targets, y, colour=VERMILION, marker="line-ns", dash=None),
         series(plain("estimate"), values[dotted], y[dotted], errors[dotted], **dots),
         *_range_lines(items, y, inside & ranges),
+        series(OWN_TARGET, targets, y, colour=VERMILION, marker="line-ns", dash=None),
     ]
     if not inside.all():
-        ends = np.where(below, low, high)[~inside]
+        ends = np.where(below, *limits)[~inside]
         curves.append(series(OFF_SCALE, ends, y[~inside], colour=PURPLE, marker="x", dash=None))
     marks = () if family.critical is None else ((family.critical, TC + ", infinite lattice"),)
-    title = FOREST_TITLES[items[0].role in PLAIN_ROLES]
-    axis = family.run.control_label
-    return Panel(title, axis, plain(""), tuple(curves), marks, x_range=limits, rows=rows)
+    title, axis = plain(FOREST_TITLES[_kind(items[0])]), family.run.control_label
+    shown = tuple(item for item in curves if len(item.x))
+    return Panel(title, axis, plain(""), shown, marks, x_range=limits, rows=rows)
 
 
 def _range_lines(items: list[TcEstimate], y: Floats, shown: NDArray[np.bool_]) -> list[Series]:
@@ -134,15 +154,14 @@ def _range_lines(items: list[TcEstimate], y: Floats, shown: NDArray[np.bool_]) -
     ]
 
 
-def _limits(family: FamilyView, values: Floats, targets: Floats) -> tuple[float, float] | None:
-    """An axis that leaves out what is more than a fifth from T_c; None where all is near or T_c unknown."""
-    if family.critical is None:
-        return None
-    near = values[np.abs(values / family.critical - 1) < WIDEST]
-    if len(near) == len(values):
-        return None
-    shown = np.concatenate([near, targets[np.isfinite(targets)], [family.critical]])
-    margin = max(0.15 * float(np.ptp(shown)), 0.02 * family.critical)
+def _limits(family: FamilyView, values: Floats, errors: Floats, targets: Floats) -> tuple[float, float]:
+    """An axis that a single estimate far off, or one with a large error, does not stretch."""
+    middle = family.critical or float(np.median(values))
+    near = values[np.abs(values - middle) < WIDEST * abs(middle)]
+    known = [] if family.critical is None else [family.critical]
+    shown = np.concatenate([near, targets[np.isfinite(targets)], known])
+    shown = shown if len(shown) else values
+    margin = max(0.08 * float(np.ptp(shown)), 1.2 * float(np.median(errors)), 0.002 * abs(middle))
     return float(shown.min() - margin), float(shown.max() + margin)
 
 

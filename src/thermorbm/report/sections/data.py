@@ -48,17 +48,28 @@ def draw_thermodynamics(family: FamilyView) -> Chart:
     panels = [panel for name in SHOWN if (panel := _panel(family, name)).series]
     if not panels:
         raise Missing("averages of the configurations were not computed")
-    has_exact = any(exact_series(family, name) for name in SHOWN)
-    lines = (
-        "Lines: exact for this finite lattice (Kaufman)."
-        if has_exact
-        else "No exact curve is known for this lattice."
-    )
     caption = text(
-        "Averages over the configurations, per spin, against {}. {} {} {}",
-        family.run.control_symbol, lines, _reweighting(family), _integration(family),
+        "Averages over the configurations, per spin, against {}. {}{} {} {}",
+        family.run.control_symbol, _exact_words(family), _order_words(family), _reweighting(family),
+        _integration(family),
     )  # fmt: skip
     return curves_chart(caption, panels, height=2.0)
+
+
+def _exact_words(family: FamilyView) -> str:
+    if any(exact_series(family, name) for name in SHOWN):
+        how = "Kaufman" if family.results.is_ising else "Kaufman or transfer matrix"
+        return f"Lines: exact for this finite lattice ({how})."
+    if any(infinite_series(family, name) for name in SHOWN):
+        return "Lines: exact for the infinite lattice."
+    return "No exact curve is known for this lattice."
+
+
+def _order_words(family: FamilyView) -> Markup:
+    """What m stands for, where it is not the magnetisation."""
+    if family.results.model is None or family.results.orders_uniformly:
+        return Markup("")
+    return text(" <i>m</i> is the {}.", family.results.model.order)
 
 
 def _reweighting(family: FamilyView) -> Markup:
@@ -88,7 +99,7 @@ def _integration(family: FamilyView) -> Markup:
 
 def _panel(family: FamilyView, name: str) -> Panel:
     label = LABELS[name] if name in LABELS else axis(name)
-    curves = exact_series(family, name) + reweighted_series(family, name)
+    curves = exact_series(family, name) + infinite_series(family, name) + reweighted_series(family, name)
     if name in AVERAGES:
         grid = points(family.thermodynamics.grid_curves.get(name))
         curves += curve_series(plain("energy grid"), grid, colour=ORANGE, marker="cross", dash=None)
@@ -118,11 +129,20 @@ def _integrated_series(entropy: IntegratedEntropy, name: str) -> list[Series]:
 
 def exact_series(family: FamilyView, quantity: str) -> list[Series]:
     """The exact curve of the finite lattice where it is known; F = E - T S."""
+    return _stored_series(family, "exact", quantity, "exact")
+
+
+def infinite_series(family: FamilyView, quantity: str) -> list[Series]:
+    """The exact curve of the infinite lattice, where that of the finite one is not known."""
+    return _stored_series(family, "infinite", quantity, "exact, infinite lattice")
+
+
+def _stored_series(family: FamilyView, prefix: str, quantity: str, name: str) -> list[Series]:
     arrays = family.run.arrays(family.thermodynamics.file)
-    x, y = arrays.get("exact.temperature"), arrays.get(f"exact.{quantity}")
+    x, y = arrays.get(f"{prefix}.temperature"), arrays.get(f"{prefix}.{quantity}")
     if quantity == FREE_ENERGY and x is not None:
-        y = arrays["exact.energy_per_spin"] - x * arrays["exact.entropy_per_spin"]
-    return [] if x is None or y is None else [series(plain("exact"), x, y, colour=BLACK)]
+        y = arrays[f"{prefix}.energy_per_spin"] - x * arrays[f"{prefix}.entropy_per_spin"]
+    return [] if x is None or y is None else [series(plain(name), x, y, colour=BLACK)]
 
 
 def reweighted_series(family: FamilyView, quantity: str) -> list[Series]:
@@ -152,7 +172,7 @@ def entropies(family: FamilyView) -> dict[float, float]:
     exact = {
         row.value: row.exact.entropy_per_spin
         for row in family.results.balanced_data()
-        if row.exact is not None and row.exact.source == "kaufman"
+        if row.exact is not None and row.exact.is_of_this_lattice
     }
     integrated = {x: y for x, y, _ in points(family.thermodynamics.curves.get("entropy_per_spin"))}
     return need(exact or integrated or None, "the entropy is not known")
@@ -164,7 +184,7 @@ def draw_certificates(family: FamilyView) -> Chart:
     if not panels:
         raise Missing("there are no exact energies to compare with")
     caption = text(
-        "Left: distance of the mean energy of each dataset from Kaufman's exact value, in standard errors. "
+        "Left: distance of the mean energy of each dataset from the exact value, in standard errors. "
         "Right: p-values of the test of the energy histogram against the exact P(<i>E</i>), in rising "
         "order; honest samples lie along the diagonal. {} of {} certificates passed.",
         sum(certificate.passed for _, certificate in rows), len(rows),
@@ -239,7 +259,12 @@ def certificate_words(run: Run) -> list[Markup]:
     return [text(words, sum(certificate.passed for _, certificate in rows), len(rows))]
 
 
-@claim("integration", "App. A", "Integration from $T$ = 0 and from $T$ = ∞ gives the same entropy.")
+@claim(
+    "integration",
+    "App. A",
+    "Integration from $T$ = 0 and from $T$ = ∞ gives the same entropy.",
+    of_any_model=True,
+)
 def integrations_agree(family: FamilyView) -> Ruling:
     """Difference within 3 standard errors or 1e-4 per spin."""
     entropy = need(family.thermodynamics.entropy, "no energies were measured for integration")

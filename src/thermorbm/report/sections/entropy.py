@@ -39,11 +39,11 @@ from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.rules import check_fall_with_size
 from thermorbm.report.run import NO_MACHINES, ONE_SIZE, FamilyView, Missing, Run, need, points
 from thermorbm.report.section import Cell, PageTable, Ruling, RunFigure, Section, claim, decide, each_view
-from thermorbm.report.sections.data import data_series, entropies, exact_series
+from thermorbm.report.sections.data import data_series, entropies, exact_series, infinite_series
 from thermorbm.report.sections.generation import ROLES_SHOWN
 from thermorbm.report.style import BLACK, GREY, colour
 from thermorbm.study.quantities import HEAT_PEAK
-from thermorbm.study.results import Bracket, Indicators, Machine, Observation, Thermodynamics
+from thermorbm.study.results import Bracket, Data, Indicators, Machine, Observation, Thermodynamics
 
 LIKELIHOOD = "pseudo_likelihood_per_spin"
 NO_LIKELIHOOD = "pseudo-likelihoods were not computed"
@@ -86,12 +86,15 @@ def upper_edges(column: Column) -> list[Series]:
 
 
 def entropy_series(family: FamilyView) -> list[Series]:
-    """The exact entropy of the finite lattice, or the one by thermodynamic integration."""
+    """The exact entropy of the finite lattice; else that of the samples, beside that of the infinite one."""
     for exact in exact_series(family, "entropy_per_spin"):
         return [replace(exact, name=ENTROPY + PER_SPIN + " exact", width=1.4)]
+    infinite = infinite_series(family, "entropy_per_spin")
+    known = [replace(curve, name=ENTROPY + PER_SPIN + " exact, infinite lattice") for curve in infinite]
     curve = points(family.thermodynamics.curves.get("entropy_per_spin"))
-    name = ENTROPY + PER_SPIN + " by integration"
-    return curve_series(name, curve, colour=BLACK, marker=None, width=1.4)
+    name = ENTROPY + PER_SPIN + (" by integration" if family.results.is_ising else " of all samples")
+    look: dict[str, Any] = {"marker": "cross", "dash": None} if known else {"marker": None}
+    return [*known, *curve_series(name, curve, colour=BLACK, width=1.4, **look)]
 
 
 def pseudo_entropy_series(family: FamilyView) -> list[Series]:
@@ -122,6 +125,8 @@ def draw_heat_capacities(run: Run) -> list[Chart]:
 
 def _slopes(column: Column) -> list[Series]:
     curves: list[Series] = []
+    if not column.family.run.results.study.control.is_temperature:
+        return curves  # T dS/dT is a heat capacity of a temperature alone
     for index, item in enumerate(column.items):
         curves += smooth_series(column.family, item, LIKELIHOOD, "indicator", index)
         for edge in smooth_series(column.family, item, "entropy_upper_per_spin", "indicator", index):
@@ -179,7 +184,7 @@ def _bracket_row(family: FamilyView, machine: Machine, row: Observation, edges: 
         str(machine.n_hidden),
         f"{row.value:g}",
         cell(edges.entropy_lower_per_spin),
-        short(data.exact.entropy_per_spin if data and data.exact else None, 5),
+        short(_entropy_of(data), 5),
         cell(edges.entropy_upper_per_spin),
         cell(edges.nll_per_spin),
         cell(row.likelihood.held_out.pseudo_likelihood_per_spin if row.likelihood else None),
@@ -189,13 +194,19 @@ def _bracket_row(family: FamilyView, machine: Machine, row: Observation, edges: 
     ]
 
 
+def _entropy_of(data: Data | None) -> float | None:
+    """S per spin where it is known exactly; that of an infinite plane is no truth of a small torus."""
+    exact = None if data is None else data.exact
+    return None if exact is None or exact.source == "infinite" else exact.entropy_per_spin
+
+
 def _bracket_note(family: FamilyView) -> Cell:
     note = text(
         "Nats per spin, one standard error in brackets. The entropy of the data lies between {} and the "
         "upper edge, a bound from chains that anneal from held-out configurations; NLL uses ln <i>Z</i> of "
         "the machine and is too small if that is. {} bounds nothing.", PSEUDO_ENTROPY, PSEUDO_LIKELIHOOD,
     )  # fmt: skip
-    return note if family.results.is_ising else note + " There is no lower edge without a Hamiltonian."
+    return note if family.results.has_energy else note + " There is no lower edge without a Hamiltonian."
 
 
 def likelihoods(family: FamilyView, role: str = "main") -> dict[int, ByValue]:
@@ -256,7 +267,7 @@ def smallest_nearest_to_entropy(family: FamilyView) -> Ruling:
     return decide(nearest == min(distances), "root mean square distance from <i>S</i> per spin {}", words)
 
 
-@claim("pseudo-entropy", "Text", r"$\widetilde{S}$ < $S$.")
+@claim("pseudo-entropy", "Text", r"$\widetilde{S}$ < $S$.", of_any_model=True)
 def pseudo_entropy_below(family: FamilyView) -> Ruling:
     """An identity, conditioning: at no temperature is S~ above S by more than 2 standard errors."""
     entropy = entropies(family)
@@ -274,6 +285,7 @@ def pseudo_entropy_below(family: FamilyView) -> Ruling:
     "enumeration",
     "App. B, C",
     "Visible energy, conditionals, gradients, KL, CE, CD-$k$ and PCD-$k$ are as derived.",
+    of_any_model=True,
 )
 def derivations_right(family: FamilyView) -> Ruling:
     """Each against brute-force enumeration on tiny machines."""

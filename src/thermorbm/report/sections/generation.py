@@ -54,6 +54,7 @@ ROLES_SHOWN = ("main", "symmetric", "union", "other")
 
 def draw_generated(family: FamilyView) -> Chart:
     """Figure 6."""
+    family.check_uniform_order()
     panels = [panel for name in SHOWN if (panel := _panel(family, name)).series]
     if not any(len(panel.series) > 2 for panel in panels):
         raise Missing(NOT_GENERATED)
@@ -102,11 +103,12 @@ def generated_curve(family: FamilyView, start: str, quantity: str) -> Points:
 
 def draw_relaxation(family: FamilyView) -> Chart:
     """How <E> and <|m|> of chains go from their start to equilibrium."""
+    family.check_uniform_order()
     panels = [
         _relaxation_panel(family, value, name)
         for name in ("energy", "abs_magnetization")
         for value in landmarks(family)
-        if family.results.is_ising or name != "energy"  # without a Hamiltonian there is no energy
+        if family.results.has_energy or name != "energy"  # without a Hamiltonian there is no energy
     ]
     kept = [panel for panel in panels if panel.series]
     if not kept:

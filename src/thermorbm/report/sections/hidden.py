@@ -41,6 +41,7 @@ NO_HIDDEN = "hidden layers were not looked at"
 
 def draw_sign_rule(family: FamilyView) -> Chart:
     """The sign rule of table 1 against the control parameter."""
+    family.check_uniform_order()
     curves: list[Series] = []
     for index, item in enumerate(family.results.indicators_of()):
         curves += curve_series(size_label(item.n_hidden), points(item.curves.get("sign_rule")), index)
@@ -116,7 +117,7 @@ def _widths(family: FamilyView, value: float) -> Markup:
 
 def sign_rule_table(family: FamilyView) -> PageTable:
     """Table 1 in numbers: a row per value, a column per size."""
-    items = family.results.indicators_of()
+    items = family.results.indicators_of() if family.results.orders_uniformly else []
     curves = [{x: (y, error) for x, y, error in points(i.curves.get("sign_rule"))} for i in items]
     values = sorted({x for curve in curves for x in curve})
     cells = [{x: with_error(*pair) for x, pair in curve.items()} for curve in curves]
@@ -178,7 +179,7 @@ def narrower_when_large(family: FamilyView) -> Ruling:
     return decide(falls, "standard deviation {}", words)
 
 
-@claim("permutation", "Text", "Permuting hidden units changes nothing.")
+@claim("permutation", "Text", "Permuting hidden units changes nothing.", of_any_model=True)
 def permutation_changes_nothing(family: FamilyView) -> Ruling:
     """An identity of every machine: visible energies agree within rounding, 1e-5 of themselves."""
     change = hidden_at(family, family.smallest(), near_critical(family)).permutation_difference

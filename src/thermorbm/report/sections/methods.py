@@ -17,6 +17,15 @@ from thermorbm.report.style import BLACK, BLUE, GREY, SINGLE, VERMILION, new_fig
 from thermorbm.study.results import Machine
 
 N_HIDDEN_DRAWN, N_VISIBLE_DRAWN = 6, 9
+OTHER_HAMILTONIANS = Markup(
+    "<b>Other Hamiltonians.</b> Where the study names one, energies, <i>S̃</i>, certificates and exact values "
+    "are its own. Where its terms compete, chains at a temperature change places with hotter ones (parallel "
+    "tempering). A random sign, or that of a sublattice, is used where <i>H</i> has that symmetry. In the "
+    "place of |<i>m</i>| stands the overlap with the ground state where one satisfies every term (the "
+    "sublattice magnetisation of antiferromagnets), and else the component along the leading principal "
+    "component of the data, found on the other half of them. A peak of the heat capacity need not be a "
+    "transition there."
+)
 
 
 def draw_machine(run: Run) -> Chart:
@@ -100,7 +109,9 @@ def write_methods(run: Run) -> list[Markup]:
             "infinite one (Onsager)."
         ),
     ]
-    if any(not family.results.is_ising for family in run.families):
+    if any(family.results.model is not None for family in run.families):
+        paragraphs.append(OTHER_HAMILTONIANS)
+    if any(not family.results.has_energy for family in run.families):
         unknown = Markup(
             "<b>Unknown Hamiltonian.</b> Where the Hamiltonian is not known, energies, heat "
             "capacities, exact curves, entropies and pseudo-entropies are left out."

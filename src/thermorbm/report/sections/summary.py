@@ -31,27 +31,20 @@ ROLES = {
 
 
 def write_lead(run: Run) -> Markup:
-    """One paragraph: what was done."""
+    """One sentence: what was done."""
     n_machines, n_data, n_energies = (
         sum(len(getattr(family, name)) for family in run.results.families)
         for name in ("machines", "data", "energies")
     )
-    energies = f", energies at {n_energies} further temperatures" if n_energies else ""
-    return text(
-        "{} restricted Boltzmann machines were trained on {} sets of spin configurations{}. This page "
-        "shows what they learned: their weights, hidden layers, visible energies and pseudo-likelihoods, "
-        "and where each of them puts the transition. Curves answer to the mouse; a click on a name in a "
-        "legend hides or shows a series.{}", n_machines, n_data, energies, _other_control(run),
-    )  # fmt: skip
+    energies = f", energies measured at {n_energies} more" if n_energies else ""
+    words = "{} restricted Boltzmann machines were trained on {} sets of spin configurations, each at its own {}{}."
+    return text(words, n_machines, n_data, run.results.study.control.name, energies)
 
 
-def _other_control(run: Run) -> Markup:
-    """What stands in the place of the temperature, if something does."""
+def transition_title(run: Run) -> str:
+    """The heading of the estimates of T_c."""
     control = run.results.study.control
-    if control.is_temperature:
-        return Markup("")
-    words = " The control parameter is {}, {}; where the page speaks of temperatures, it is meant."
-    return text(words, control.name, run.control_label)
+    return "Critical temperatures" if control.is_temperature else f"Transition in {control.name}"
 
 
 def write_warnings(run: Run) -> list[Markup]:
@@ -71,6 +64,13 @@ def write_warnings(run: Run) -> list[Markup]:
     if run.results.not_certified:
         places = ", ".join(run.results.not_certified)
         words.append(text("The certificate of these configurations did not pass: {}.", places))
+    constant = [
+        f"{family.name} at {row.value:g}" for family in run.results.families for row in family.data
+        if row.is_constant
+    ]  # fmt: skip
+    if constant:
+        sentence = "All configurations of a dataset are one and the same, so that nothing can be learned: {}."
+        words.append(text(sentence, ", ".join(constant)))
     machines = [machine for family in run.results.families for machine in family.machines]
     n_open = sum(machine.verdict.status != "converged" for machine in machines)
     if n_open:
@@ -86,7 +86,7 @@ def done_table(run: Run) -> list[PageTable]:
     """A row per family: lattice, temperatures, configurations, machines."""
     symbol = run.control_symbol.html
     columns = ["Data", "Lattice", "Hamiltonian", symbol, "Configurations", "Machines"]
-    return [PageTable(columns, [_done(family) for family in run.views], style="wide cards")]
+    return [PageTable(columns, [_done(family) for family in run.views], style="wide cards-when-narrow")]
 
 
 def _done(family: FamilyView) -> list[Cell]:
@@ -96,12 +96,21 @@ def _done(family: FamilyView) -> list[Cell]:
     counts = ", ".join(f"{train} + {held_out} held out" for train, held_out in sizes)
     return [
         family.name,
-        "none" if family.shape is None else "×".join(map(str, family.shape)) + ", periodic",
-        family.results.hamiltonian,
+        _lattice(family),
+        family.results.hamiltonian if family.results.model is None else family.results.model.words,
         f"{len(values)} values, {min(values):g} to {max(values):g}" if values else "–",
         f"{counts} each" if counts else "–",
         _machine_counts(family),
     ]
+
+
+def _lattice(family: FamilyView) -> str:
+    model = family.results.model
+    if model is not None and model.n_cell > 1:
+        return f"{family.results.n_sites} sites, {model.n_cell} per cell"
+    if family.shape is None:
+        return "none"
+    return "×".join(map(str, family.shape)) + ("" if model else ", periodic")
 
 
 def _machine_counts(family: FamilyView) -> Markup:

@@ -9,27 +9,45 @@ from markupsafe import Markup
 
 from thermorbm.report.chart import Chart, Column, control_panel, curves_chart, per_size
 from thermorbm.report.images import filter_rows
-from thermorbm.report.labels import ENTROPY, HEAT_CAPACITY, PER_SPIN, Label, T, plain, short, text
+from thermorbm.report.labels import (
+    ENTROPY,
+    HEAT_CAPACITY,
+    PER_SPIN,
+    Label,
+    T,
+    cell,
+    list_with,
+    plain,
+    short,
+    text,
+)
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, Points, need, points
 from thermorbm.report.section import Cell, FamilyFigure, PageTable, Section, each_family
-from thermorbm.report.sections.data import data_series, exact_series
+from thermorbm.report.sections.data import data_series, exact_series, infinite_series
 from thermorbm.report.sections.entropy import entropy_series, smooth_series, upper_edges
 from thermorbm.report.style import BLACK, GREY, colour, marker
 from thermorbm.study.results import Interactions, Machine
 
 ROLE = "symmetric"
 MOST_ROWS, MOST_FILTERS = 8, 8
-COUPLING = Label(r"$J(r)\,T$")
+COUPLING, REDUCED = Label(r"$J(r)\,T$"), Label(r"$J(r)/k_\mathrm{B}T$")
+MOST_VECTORS = 6
 
 
 def fewest_filters(family: FamilyView) -> list[Machine]:
     """Machines of the smallest number of filters that were read, first seeds, by temperature."""
     machines = [machine for machine in family.results.first_seeds(ROLE) if machine.interactions]
     if not machines:
-        raise Missing(NO_MACHINES[ROLE])
+        raise Missing(_why_none(family))
     fewest = min(machine.filters or 0 for machine in machines)
     return [machine for machine in machines if machine.filters == fewest]
+
+
+def _why_none(family: FamilyView) -> str:
+    """Why there are no symmetric machines."""
+    n_cell = family.results.model.n_cell if family.results.model else 1
+    return NO_MACHINES[ROLE] + (f": a cell has {n_cell} sites, and they know one" if n_cell > 1 else "")
 
 
 def _learned(machine: Machine) -> tuple[float, Interactions]:
@@ -53,23 +71,74 @@ def draw_filters(family: FamilyView) -> Chart:
 
 
 def draw_couplings(family: FamilyView) -> Chart:
-    """J(r) T of every distance against temperature: for the Ising model 1 for neighbours, 0 beyond."""
+    """J(r) T of every distance against temperature, or J(r) / k_B T against another control parameter."""
+    caption = text(
+        "Pair couplings {} of the Hamiltonian that symmetric machines learned from configurations alone, by "
+        "the {} of the two spins; exact expansion of the visible energy, mean over seeds with its "
+        "error where there are several. {}",
+        _coupling_label(family), "distance" if family.results.is_ising else "displacement", _truth(family),
+    )  # fmt: skip
+    return curves_chart(caption, [couplings_panel(family)])
+
+
+def couplings_panel(family: FamilyView) -> Panel:
+    """Couplings by distance; Missing where no symmetric machine was read."""
     machines = fewest_filters(family)
     couplings = _coupling_curves(family, machines[0].n_hidden)
     if not couplings:
         raise Missing("the windows are too large for their couplings to be read")
-    curves = [_reference(machines, level) for level in (1.0, 0.0)] if family.results.is_ising else []
+    curves = [_reference(machines, level) for level in _true_couplings(family)]
     for index, (r, curve) in enumerate(couplings.items()):
         x, y, errors = np.array(curve).T
+        unit = x if _is_temperature(family) else np.ones_like(x)
         style = {"colour": colour(index), "marker": marker(index), "width": 0.9}
-        curves.append(series(plain(f"r = ({r})"), x, x * y, x * errors, **style))
-    caption = text(
-        "Pair couplings {} of the Hamiltonian that symmetric machines learned from configurations alone, by "
-        "the distance of the two spins; exact expansion of the visible energy, mean over seeds with its "
-        "error where there are several. The Ising model has 1 for neighbours and 0 for all others.",
-        COUPLING,
-    )  # fmt: skip
-    return curves_chart(caption, [control_panel(family, family.title, COUPLING, curves)])
+        curves.append(series(plain(f"r = ({r})"), x, unit * y, unit * errors, **style))
+    return control_panel(family, family.title, _coupling_label(family), curves)
+
+
+def _is_temperature(family: FamilyView) -> bool:
+    return family.run.results.study.control.is_temperature
+
+
+def _coupling_label(family: FamilyView) -> Label:
+    """In units of the temperature where the control parameter is one."""
+    return COUPLING if _is_temperature(family) else REDUCED
+
+
+def _true_couplings(family: FamilyView) -> list[float]:
+    """The values that couplings of pairs have in truth, where the Hamiltonian is known."""
+    if family.results.is_ising:
+        return [1.0, 0.0]
+    pairs = family.results.model.pairs if family.results.model else ()
+    return sorted({pair.coupling for pair in pairs} | {0.0}) if pairs else []
+
+
+def _truth(family: FamilyView) -> Markup:
+    if family.results.is_ising:
+        return Markup("The Ising model has 1 for neighbours and 0 for all others.")
+    pairs = family.results.model.pairs if family.results.model else ()
+    if not pairs:
+        return Markup("")
+    rows = [(plain(f"({', '.join(map(str, pair.r))})"), short(pair.coupling)) for pair in pairs]
+    return text("In truth they are {} and 0 for all others (dotted).", list_with(": ", rows))
+
+
+def coupling_words(family: FamilyView) -> list[Markup]:
+    """A sentence on the coupling of neighbours near the transition; none without symmetric machines."""
+    try:
+        machines = fewest_filters(family)
+    except Missing:
+        return []
+    values = [_learned(machine)[0] for machine in machines]
+    wanted = family.critical or float(np.median(values))
+    x, learned = _learned(min(machines, key=lambda machine: abs(_learned(machine)[0] - wanted)))
+    unit = x if _is_temperature(family) else 1.0
+    nearest = cell(learned.nearest_coupling, 1 / unit)
+    others = [abs(pair.coupling) * unit for pair in learned.pairs if sum(pair.r) > 1]
+    words = "Symmetric machines learned the coupling of neighbours {} = {} at {}{}; no other pair has more than {}."
+    ising = " (1 in the Ising model)" if family.results.is_ising else ""
+    largest = short(max(others, default=0.0), 2)
+    return [text(words, _coupling_label(family), nearest, family.at(x), ising, largest)]
 
 
 def _coupling_curves(family: FamilyView, n_hidden: int) -> dict[str, Points]:
@@ -82,7 +151,7 @@ def _coupling_curves(family: FamilyView, n_hidden: int) -> dict[str, Points]:
 
 def _reference(machines: list[Machine], level: float) -> Series:
     ends = [_learned(machine)[0] for machine in (machines[0], machines[-1])]
-    return series(plain("Ising model"), ends, [level, level], colour=BLACK, dash="dot", listed=level == 1.0)
+    return series(plain("truth"), ends, [level, level], colour=BLACK, dash="dot", listed=level == 0.0)
 
 
 def draw_entropy(family: FamilyView) -> Chart:
@@ -92,12 +161,17 @@ def draw_entropy(family: FamilyView) -> Chart:
         raise Missing("ln Z of symmetric machines was not computed")
     caption = text(
         "Entropy per spin: negative log-likelihood of held-out configurations under symmetric machines, and "
-        "the upper edge that needs no ln <i>Z</i>, beside the upper edge of dense machines. Right: heat "
-        "capacities from the slope {0} d{1}/d{0} of the likelihood, and from energy fluctuations of what the "
-        "machines generate.", T, ENTROPY,
+        "the upper edge that needs no ln <i>Z</i>, beside the upper edge of dense machines."
     )  # fmt: skip
-    panels = [_entropy_panel(family, symmetric), _heat_panel(family, symmetric)]
-    return curves_chart(caption, panels, columns=2, height=2.8)
+    if family.run.results.study.control.is_temperature:
+        caption += text(
+            " Right: heat capacities from the slope {0} d{1}/d{0} of the likelihood, and from energy "
+            "fluctuations of what the machines generate.", T, ENTROPY,
+        )  # fmt: skip
+    panels = [_entropy_panel(family, symmetric)]
+    if family.run.results.study.control.is_temperature:
+        panels.append(_heat_panel(family, symmetric))
+    return curves_chart(caption, panels, columns=len(panels), height=2.8)
 
 
 def _entropy_panel(family: FamilyView, symmetric: Column) -> Panel:
@@ -110,7 +184,8 @@ def _entropy_panel(family: FamilyView, symmetric: Column) -> Panel:
 
 
 def _heat_panel(family: FamilyView, symmetric: Column) -> Panel:
-    curves = exact_series(family, "heat_capacity_per_spin") or data_series(family, "heat_capacity_per_spin")
+    name = "heat_capacity_per_spin"
+    curves = exact_series(family, name) or infinite_series(family, name) + data_series(family, name)
     for index, item in enumerate(symmetric.items):
         slopes = smooth_series(family, item, "nll_per_spin", "indicator", index)
         curves += [_named("symmetric, from NLL", slope) for slope in slopes]
@@ -124,26 +199,62 @@ def _named(prefix: str, item: Series) -> Series:
 
 
 def coupling_table(family: FamilyView) -> PageTable:
-    """A row for each symmetric machine: its couplings and the temperature they tell."""
-    note = "Couplings in units of the temperature; the temperature is one over that of neighbours."
-    columns = ["Filters", "Kernel", T.html, "learned T", "J T of neighbours", "largest other",
-               "largest of four spins"]  # fmt: skip
-    rows = [_row(machine) for machine in family.results.first_seeds(ROLE) if machine.interactions]
-    return PageTable(columns, rows, f"{family.name}: learned Hamiltonians", note)
+    """A row for each symmetric machine: its couplings, its field, and the temperature they tell."""
+    machines = [machine for machine in family.results.first_seeds(ROLE) if machine.interactions]
+    caption = f"{family.name}: learned Hamiltonians"
+    start: list[Cell] = ["Filters", "Kernel", family.run.control_symbol.html]
+    end = ["largest other", "largest of four spins"]
+    if family.results.is_ising:
+        note = "Couplings in units of the temperature; the temperature is one over that of neighbours."
+        columns = [*start, "learned T", "J T of neighbours", "h T", *end]
+        return PageTable(columns, [_row(machine) for machine in machines], caption, note)
+    vectors = _shown_vectors(family, machines)
+    times = " T" if family.run.results.study.control.is_temperature else ""
+    names = [f"J{times} of ({', '.join(map(str, r))})" for r in vectors]
+    rows = [_row_of_vectors(family, machine, vectors) for machine in machines]
+    note = text("Couplings and field in units of the temperature. {}{}", _truth(family), _true_field(family))
+    return PageTable([*start, *names, f"h{times}", *end], rows, caption, note)
+
+
+def _true_field(family: FamilyView) -> str:
+    model = family.results.model
+    return "" if model is None or model.field is None else f" The field is {model.field:g}."
+
+
+def _shown_vectors(family: FamilyView, machines: list[Machine]) -> list[tuple[int, ...]]:
+    """Displacements that have a column: those of the true bonds, or the shortest of the machines."""
+    if family.results.model and family.results.model.pairs:
+        return [pair.r for pair in family.results.model.pairs]
+    return [pair.r for pair in _learned(machines[0])[1].pairs[:MOST_VECTORS]] if machines else []
+
+
+def _row_of_vectors(family: FamilyView, machine: Machine, vectors: list[tuple[int, ...]]) -> list[Cell]:
+    value, learned = _learned(machine)
+    unit = value if family.run.results.study.control.is_temperature else 1.0
+    couplings = {pair.r: pair.coupling for pair in learned.pairs}
+    others = [abs(J) for r, J in couplings.items() if r not in vectors]
+    shown = [short(couplings[r] * unit) if r in couplings else "–" for r in vectors]
+    return [*_place(machine), *shown, *_field_and_largest(learned, others, unit)]
 
 
 def _row(machine: Machine) -> list[Cell]:
     value, learned = _learned(machine)
     others = [abs(pair.coupling) for pair in learned.pairs if sum(pair.r) > 1]
+    nearest = [short(learned.temperature), short(learned.nearest_coupling.value * value)]
+    return [*_place(machine), *nearest, *_field_and_largest(learned, others, value)]
+
+
+def _place(machine: Machine) -> list[Cell]:
+    return [str(machine.filters), str(machine.kernel), f"{_learned(machine)[0]:g}"]
+
+
+def _field_and_largest(learned: Interactions, others: list[float], unit: float) -> list[Cell]:
+    """h, the largest coupling of other pairs, and that of four spins."""
     fours = [abs(four.coupling) for four in learned.fours]
     return [
-        str(machine.filters),
-        str(machine.kernel),
-        f"{value:g}",
-        short(learned.temperature),
-        short(learned.nearest_coupling.value * value),
-        short(max(others) * value if others else None, 2),
-        short(max(fours) * value if fours else None, 2),
+        short(None if learned.field is None else learned.field * unit, 2),
+        short(max(others) * unit if others else None, 2),
+        short(max(fours) * unit if fours else None, 2),
     ]
 
 

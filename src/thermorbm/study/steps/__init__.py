@@ -19,6 +19,7 @@ from thermorbm.study.steps import (
     observe,
     partition,
     sample,
+    scaling,
     train,
     weights,
 )
@@ -36,6 +37,7 @@ _MODULES = (
     partition,
     bracket,
     estimate,
+    scaling,
 )
 STEPS: dict[str, StudyStep] = {module.STEP.name: module.STEP for module in _MODULES}
 

@@ -26,9 +26,9 @@ def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
     stored = store.reduced(task.inputs[2])
     fields = {key: stored.values[key] for key in OF_LN_Z}
     ln_z = LogPartition(**fields, betas=stored.arrays.get("betas"))
-    is_ising = task.parameters["hamiltonian"] == "ising"
+    follows_h = task.parameters["hamiltonian"] != "unknown"
     report = lambda stage, done, total: progress(done / total)  # noqa: E731
-    both = edges(machine, held_out, ln_z, task.parameters["seed"], is_ising, report)
+    both = edges(machine, held_out, ln_z, task.parameters["seed"], follows_h, report)
     return Product({"bracket": as_plain(bracket(both, held_out)), "n_sites": held_out.n_sites})
 
 

@@ -15,9 +15,9 @@ def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
 
     data = sampled(task.parameters, task.parameters["samples"], progress)
     assert data.certificate is not None
-    assert data.lattice is not None
+    assert data.hamiltonian is not None
     assert data.temperature is not None
-    values = {"thermal": thermal_averages(data), "exact": exact_values(data.lattice, data.temperature)}
+    values = {"thermal": thermal_averages(data), "exact": exact_values(data.hamiltonian, data.temperature)}
     return Product({**as_plain(values), "certificate": data.certificate.to_dict()}, sample_arrays(data))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from thermorbm.records import as_plain
 from thermorbm.runner.store import Product, Reduced, Store
 from thermorbm.runner.task import BASE_MEMORY, LAST, Cost, Note, Progress, Task
 from thermorbm.study.steps.step import Rows, StudyStep
@@ -23,7 +24,7 @@ def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
     if task.parameters["what"] == "thermodynamics":
         return thermodynamics(task, results)
     if task.parameters["what"] == "extrapolation":
-        return Product(extrapolation(task, results))
+        return Product(as_plain(extrapolation(task, results)))
     return indicators(task, results)
 
 
@@ -34,7 +35,7 @@ def cost(task: Task, inputs: Sequence[Task]) -> Cost:
 def leave(rows: Rows, result: Reduced) -> None:
     what, labels = result.task.parameters["what"], result.task.labels
     if what == "extrapolation":
-        rows.extrapolations.append({"name": labels["extrapolation"], **result.values})
+        rows.extrapolations.append({**result.values, "name": labels["extrapolation"]})
     elif what == "thermodynamics":
         rows.family(result)["thermodynamics"] = {**result.values, "file": result.file}
     else:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from thermorbm.errors import InputError
 from thermorbm.runner.store import Product, Store
 from thermorbm.runner.task import REPEATED, Note, Progress, Task
+from thermorbm.study.named import hamiltonian_of
 from thermorbm.study.steps.sample import leave, with_held_out
 from thermorbm.study.steps.step import StudyStep, scan_cost
 
@@ -15,17 +17,21 @@ def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
     import numpy as np
 
     from thermorbm.dataset import Dataset
-    from thermorbm.lattice import Lattice
     from thermorbm.study.sources import Piece, read_source
 
     p, files = task.parameters, [Path(path) for path in task.labels["files"]]
     pieces = [Piece(path, **piece) for path, piece in zip(files, p["pieces"], strict=True)]
-    data = read_source(pieces, p["value"], None if p["shape"] is None else Lattice(p["shape"]))
+    model = hamiltonian_of(p)
+    data = read_source(pieces, p["value"], None if model is None else model.lattice)
+    if "named" in p:
+        data = replace(data, hamiltonian=model)
     n_held_out = _held_out(len(data), p["held_out"])
     order = np.random.default_rng(p["seed"]).permutation(len(data))
     origin = {"method": "import", "value": p["value"], "files": [path.name for path in files]}
     temperature = p["value"] if p["is_temperature"] else None
-    shuffled = Dataset(data.packed[order], data.lattice, temperature, origin, n_sites=data.n_sites)
+    shuffled = Dataset(
+        data.packed[order], data.lattice, temperature, origin, None, data.n_sites, data.hamiltonian
+    )
     values = {"n_train": len(data) - n_held_out, "n_held_out": n_held_out, "n_sites": data.n_sites}
     return Product({**values, "certificate": None}, large=with_held_out(shuffled, n_held_out))
 

@@ -24,7 +24,8 @@ def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
 
     machine, data = read_machine(store, task.inputs[0]), read_dataset(store, task.inputs[1])
     assert isinstance(machine, SymmetricRBM)
-    values = interactions(machine, split(data)[1], task.parameters["seed"])
+    p = task.parameters
+    values = interactions(machine, split(data)[1], p["seed"], p.get("by_vector", False))
     return Product(as_plain(values), {"filters": machine.filters})
 
 
@@ -34,6 +35,8 @@ def of_machine(place: MachinePlace) -> list[Task]:
     assert place.value is not None
     seed = place.derived_seed("interactions")
     parameters = {"hamiltonian": place.family.hamiltonian, "seed": seed}
+    if place.family.hamiltonian != "ising":  # nobody knows beforehand that all directions are alike
+        parameters["by_vector"] = True
     inputs = [place.trained, place.datasets[place.value]]
     return [STEP.task(place.trained.name, parameters, inputs, place.trained.labels)]
 

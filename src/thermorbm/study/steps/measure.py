@@ -31,9 +31,12 @@ def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
         return Product({})
     data = read_dataset(store, task.inputs[0])
     values: dict[str, Any] = {"thermal": averages(data)}
-    if task.parameters["hamiltonian"] == "ising" and data.lattice and data.temperature:
+    model = data.hamiltonian or data.lattice
+    if task.parameters["hamiltonian"] != "unknown" and model and data.temperature:
         values["thermal"] |= thermal_averages(data)
-        values["exact"] = exact_values(data.lattice, data.temperature)
+        values["exact"] = exact_values(model, data.temperature)
+    if (data.packed == data.packed[0]).all():
+        values["is_constant"] = True
     values["thermal"] |= measured_values(Data, task.parameters, data)
     samples = sample_arrays(data) if "exact" in values else {}
     return Product(as_plain(values), {**_arrays(data), **samples})
@@ -45,9 +48,9 @@ def _arrays(data: Dataset) -> dict[str, NDArray[Any]]:
 
     import numpy as np
 
-    from thermorbm.observables import configuration_series, distribution, two_point_correlation
+    from thermorbm.observables import distribution, order_parameters, two_point_correlation
 
-    histogram = distribution(configuration_series(data).magnetization, np.linspace(-1, 1, 102))
+    histogram = distribution(order_parameters(data), np.linspace(-1, 1, 102))
     arrays = {"magnetization.edges": histogram.edges, "magnetization.density": histogram.density}
     if data.lattice is not None:
         curve = two_point_correlation(data[:CORRELATED_SAMPLES])

@@ -28,6 +28,7 @@ OF_ONE_TEMPERATURE = ("generation", "quality")  # a machine for all temperatures
 def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
     from thermorbm.reading import machine as reading
     from thermorbm.reading.generation import generation
+    from thermorbm.study.reweighted_unions import union_arrays
 
     machine, data = read_machine(store, task.inputs[0]), read_dataset(store, task.inputs[1])
     (train, held_out), seed = split(data), task.parameters["seed"]
@@ -47,6 +48,8 @@ def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
             arrays |= more
         else:
             values[part] = reading.quality(machine, train, seed)
+    if task.labels.get("union") and data.temperature is not None:
+        arrays |= union_arrays(machine, held_out, task.parameters["parts"])
     values["measured"] = measured_values(Observation, task.parameters, machine, held_out, seed)
     return Product(as_plain(values), arrays)
 

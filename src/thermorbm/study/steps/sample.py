@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 from thermorbm.exact import TC_2D, TC_3D
 from thermorbm.runner.store import Product, Reduced, Store
 from thermorbm.runner.task import BASE_MEMORY, REPEATED, Cost, Note, Progress, Task
+from thermorbm.study.named import hamiltonian_of, n_sites_of
 from thermorbm.study.steps.step import Rows, StudyStep
 
 if TYPE_CHECKING:
     from thermorbm.dataset import Dataset
 
 FLIPS_PER_SECOND = 5e9
+TEMPERED = 500  # sweeps for each sample, of all chains of a ladder together
 
 
 def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
@@ -28,6 +29,8 @@ def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
         "n_sites": data.n_sites,
         "certificate": data.certificate.to_dict(),
     }
+    if p["method"] == "auto":
+        values["method"] = data.provenance["method"]
     return Product(values, large=with_held_out(data, p["held_out"]))
 
 
@@ -36,25 +39,29 @@ def sampled(
 ) -> Dataset:
     """Boltzmann samples with their certificate, as the parameters of a task ask for them."""
     from thermorbm.api import sample
-    from thermorbm.lattice import Lattice
 
     def report(stage: str, done: int, total: int) -> None:
         progress(done / max(done, total, 1) if stage == "sample" else 0.0)
 
-    lattice, method = Lattice(p["shape"]), p["method"]
-    return sample(lattice, p["temperature"], n_samples, p["seed"], method, sector, threads=1, progress=report)
+    model, method = hamiltonian_of(p), p["method"]
+    assert model is not None
+    return sample(model, p["temperature"], n_samples, p["seed"], method, sector, threads=1, progress=report)
 
 
 def with_held_out(data: Dataset, n_held_out: int) -> Dataset:
     """The same data, which know how many of them are held out."""
-    return replace(data, provenance={**data.provenance, "held_out": n_held_out})
+    return replace(data, n_held_out=n_held_out)
 
 
 def sampling_cost(task: Task, inputs: Sequence[Task]) -> Cost:
     """Samples five autocorrelation times apart, after a pilot of as long again."""
     p = task.parameters
     shape, n_samples = p["shape"], p["samples"] + p.get("held_out", 0)
-    n_sites = math.prod(shape)
+    n_sites = n_sites_of(p)
+    if "named" in p:  # a ladder of some dozen temperatures, at worst
+        return Cost(
+            1 + TEMPERED * n_samples * n_sites / FLIPS_PER_SECOND, BASE_MEMORY + 8 * n_samples * n_sites
+        )
     critical = {2: TC_2D, 3: TC_3D}.get(len(shape), 2.0 * len(shape))
     length = min(max(shape), 0.5 / max(abs(p["temperature"] / critical - 1), 1e-9))
     sweeps = 5 * (1 + 0.03 * length**2.1)

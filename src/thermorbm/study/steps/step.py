@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from thermorbm.runner.task import BASE_MEMORY, Cost, Step, Task, derived_seed
+from thermorbm.study.named import n_sites_of
 
 if TYPE_CHECKING:
     from thermorbm.dataset import Dataset
@@ -53,8 +53,8 @@ class MachinePlace:
     made: dict[str, list[Task]] = field(default_factory=dict)
 
     def has(self, part: str) -> bool:
-        """Whether the study asks for that part."""
-        return part in self.family.parts
+        """Whether the study asks for that part, of the family and of this variant."""
+        return part in self.family.parts and part in (self.variant.parts or self.family.parts)
 
     def derived_seed(self, what: str, value: float | None = None) -> int:
         return derived_seed(self.seed, what, self.trained.name, *(() if value is None else (repr(value),)))
@@ -75,6 +75,7 @@ class Rows:
         self._families = {family["name"]: family for family in families}
         self._rows: dict[str, Values] = {}
         self.extrapolations: list[Values] = []
+        self.scalings: list[Values] = []
 
     def family(self, result: Reduced) -> Values:
         return self._families[result.task.labels["family"]]
@@ -128,7 +129,7 @@ def read_machine(store: Store, task_id: str) -> Machine:
 
 def split(data: Dataset) -> tuple[Dataset, Dataset]:
     """Configurations for training, and those held out: the last ones, as many as the dataset says."""
-    n_train = len(data) - int(data.provenance["held_out"])
+    n_train = len(data) - data.n_held_out
     return data[:n_train], data[n_train:]
 
 
@@ -150,7 +151,7 @@ def data_size(inputs: Iterable[Task]) -> DataSize:
     if not sampled:
         return DataSize(GUESSED_SAMPLES, GUESSED_SITES)
     n_samples = sum(parameters["samples"] + parameters["held_out"] for parameters in sampled)
-    return DataSize(n_samples, math.prod(sampled[0]["shape"]))
+    return DataSize(n_samples, n_sites_of(sampled[0]))
 
 
 def scan_cost(task: Task, inputs: Sequence[Task]) -> Cost:

@@ -27,7 +27,7 @@ def of_machine(place: MachinePlace) -> list[Task]:
     is_smallest = variant.name == "main" and place.n_hidden == min(variant.hidden)
     parameters = {
         "all_filters": is_smallest and place.value in family.all_filters,
-        "shape": None if family.shape is None else list(family.shape),
+        "shape": None if family.lattice is None else list(family.lattice.shape),
     }
     return [STEP.task(place.trained.name, parameters, [place.trained], place.trained.labels)]
 

@@ -1,0 +1,214 @@
+"""What a run directory has to show: for each family its temperatures, with data and machines of some kinds.
+
+A kind is a way of training: dense, dense as the paper's, symmetric. Of each kind the machines of one size are
+shown, the smallest, of the first seed, at single temperatures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thermorbm.dataset import Dataset
+from thermorbm.errors import FileError
+from thermorbm.explorer.datasets import ShownData, kept_data, shown_data
+from thermorbm.model import Machine, load_machine
+from thermorbm.report.run import FILE, Run
+from thermorbm.runner.rundir import RunDirectory, read_plan
+from thermorbm.runner.store import DamagedInput, Store
+from thermorbm.study import results
+
+NOT_KEPT = (
+    "the weights of this machine are not in the run directory: published results leave them out, and cache/ "
+    "may have been deleted"
+)
+NOT_TRAINED = "there is no such machine here"
+# (role, as_paper) of each kind by its key, in the order of choice.
+KINDS = {"dense": ("main", False), "symmetric": ("symmetric", False), "as-paper": ("main", True)}
+NAMES = {"dense": "Dense", "symmetric": "Symmetric", "as-paper": "Dense, trained as the paper's"}
+PAIR = ("dense", "symmetric")  # side by side
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class ShownMachine:
+    """A machine of one kind at one temperature. load: reads it, None where its weights are not there.
+
+    facts: what the study says of it, in sentences. filters: the first ones, (n, n_sites), where those are all
+    that was kept.
+    """
+
+    load: Callable[[], Machine] | None
+    facts: Sequence[str]
+    filters: NDArray[Any] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """One value of the control parameter. machines: by kind. missing: why a kind has none, by kind."""
+
+    value: float
+    data: ShownData | None
+    machines: Mapping[str, ShownMachine]
+    missing: Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyContent:
+    """A family with its points, lowest value first. kinds: name for people by key; there may be none.
+
+    shape: sides of the lattice, None where it is not known. notes: sentences on what is not there.
+    """
+
+    name: str
+    shape: tuple[int, ...] | None
+    n_sites: int
+    critical: float | None
+    kinds: Mapping[str, str]
+    points: Sequence[Point]
+    notes: Sequence[str] = field(default_factory=tuple)
+
+
+def contents(run: Run) -> list[FamilyContent]:
+    """All families of the run that have data or machines."""
+    reader = _Reader(run)
+    families = [reader.family(family) for family in run.results.families]
+    return [family for family in families if family.points]
+
+
+def progress_notes(run: Run) -> list[str]:
+    """How far the study is, where it is not complete."""
+    tasks = run.results.tasks
+    if tasks.done == tasks.total:
+        return []
+    missing = sum(name.startswith("train/") for name in tasks.missing)
+    failed = sum(row.task.startswith("train/") for row in tasks.failed)
+    return [
+        f"This study is not complete: {tasks.done} of {tasks.total} tasks are done, {missing} machines are "
+        f"not trained yet, and the training of {failed} failed. The page shows what there is; make it again "
+        "later."
+    ]
+
+
+class _Reader:
+    """Reads large and reduced results of one run."""
+
+    def __init__(self, run: Run) -> None:
+        self._run, self._directory = run, RunDirectory(run.path)
+        self._store = Store(self._directory)
+        self._datasets = dict(_dataset_tasks(self._directory))
+
+    def family(self, family: results.Family) -> FamilyContent:
+        chosen = {key: _machines_of(family, *KINDS[key]) for key in KINDS}
+        chosen = {key: machines for key, machines in chosen.items() if machines}
+        notes = [
+            f"Family {family.name} has no {NAMES[key].lower()} machines." for key in PAIR if key not in chosen
+        ]
+        values = {row.value for row in family.balanced_data()}
+        values |= {value for machines in chosen.values() for value in machines}
+        points = [self._point(family, value, chosen, notes) for value in sorted(values)]
+        kinds = {key: _kind_name(key, next(iter(machines.values()))) for key, machines in chosen.items()}
+        n_sites = family.n_sites or max((row.n_sites for row in family.data), default=0)
+        return FamilyContent(
+            family.name, family.shape, n_sites, family.critical_temperature, kinds, points, notes
+        )
+
+    def _point(
+        self,
+        family: results.Family,
+        value: float,
+        chosen: Mapping[str, Mapping[float, results.Machine]],
+        notes: list[str],
+    ) -> Point:
+        rows = {key: machines[value] for key, machines in chosen.items() if value in machines}
+        machines = {key: self._machine(row, notes) for key, row in rows.items()}
+        missing = {key: NOT_TRAINED for key in chosen if key not in rows}
+        missing |= {key: NOT_KEPT for key, machine in machines.items() if machine.load is None}
+        return Point(value, self._data(family, value, rows, notes), machines, missing)
+
+    def _data(
+        self,
+        family: results.Family,
+        value: float,
+        rows: Mapping[str, results.Machine],
+        notes: list[str],
+    ) -> ShownData | None:
+        task_id = self._datasets.get((family.name, value))
+        if task_id is not None and self._directory.large(task_id).exists():
+            try:
+                return shown_data(self._store.large(task_id, Dataset.load), family.is_ising)
+            except DamagedInput as error:
+                notes.append(f"Configurations at {value:g} cannot be read: {error.problem}.")
+        row = next((row for row in family.balanced_data() if row.value == value), None)
+        if row is None:
+            return None
+        seen = [machine.observation() for machine in rows.values()]
+        files = [item.file for item in seen if isinstance(item, results.Observation)]
+        observed: Arrays = next((arrays for file in files if (arrays := self._run.arrays(file))), {})
+        return kept_data(observed, self._run.arrays(row.file), row.thermal, row.n_sites)
+
+    def _machine(self, row: results.Machine, notes: list[str]) -> ShownMachine:
+        facts, task_id = _facts(row), _task_id(row.file)
+        if task_id is not None and self._directory.large(task_id).exists():
+            try:
+                self._store.large(task_id, load_machine)
+                return ShownMachine(lambda: self._store.large(task_id, load_machine), facts)
+            except DamagedInput as error:
+                notes.append(f"The machine {row.variant} at {row.value:g} cannot be read: {error.problem}.")
+        return ShownMachine(None, facts, self._kept_filters(row))
+
+    def _kept_filters(self, row: results.Machine) -> NDArray[Any] | None:
+        """All filters where they were kept, else the first few, else None. -> (n, n_sites)."""
+        if not isinstance(row.weights, results.Weights):
+            return None
+        arrays = self._run.arrays(row.weights.file)
+        if "all_filters" in arrays and "all_filters_scale" in arrays:
+            return np.asarray(arrays["all_filters"] * float(arrays["all_filters_scale"]))
+        first = arrays.get("filters")
+        return None if first is None else first.reshape(len(first), -1).astype(np.float64)
+
+
+def _dataset_tasks(directory: RunDirectory) -> Iterator[tuple[tuple[str, float], str]]:
+    """((family, value), id) of the tasks that made the balanced configurations; none without a plan."""
+    try:
+        tasks = read_plan(directory).values()
+    except FileError:
+        return
+    for task in tasks:
+        labels = task.labels
+        if task.kind in ("sample", "import") and labels.get("sector") == "symmetric":
+            yield (str(labels.get("family")), float(labels.get("value", 0.0))), task.id
+
+
+def _machines_of(family: results.Family, role: str, as_paper: bool) -> dict[float, results.Machine]:
+    """The smallest machines of a kind from the first seed, by value."""
+    rows = [row for row in family.first_seeds(role) if bool(row.as_paper) == as_paper]
+    smallest = min((row.n_hidden for row in rows), default=0)
+    return {row.value: row for row in rows if row.value is not None and row.n_hidden == smallest}
+
+
+def _kind_name(key: str, machine: results.Machine) -> str:
+    if machine.filters:
+        side = f" of side {machine.kernel}" if machine.kernel else ""
+        return f"{NAMES[key]}, {machine.filters} filters{side}"
+    return f"{NAMES[key]}, {machine.n_hidden} hidden units"
+
+
+def _facts(row: results.Machine) -> list[str]:
+    facts = [f"Training: {row.verdict.status}."]
+    seen = row.observation()
+    if isinstance(seen, results.Observation) and seen.correlations_learnt is not None:
+        facts.append(f"Share of the correlations learnt: {seen.correlations_learnt}.")
+    return facts
+
+
+def _task_id(file: str | None) -> str | None:
+    """Of the training whose reduced result that is; None unless it is the name of one."""
+    if file is None or not FILE.fullmatch(file):
+        return None
+    return file.removeprefix("reduced/").removesuffix(".h5")

@@ -1,0 +1,97 @@
+"""First screen: where the best indicators put the transition."""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby
+
+import numpy as np
+from markupsafe import Markup
+
+from thermorbm.report.critical_points import TcEstimate, tc_estimates
+from thermorbm.report.labels import percent, text
+from thermorbm.report.panels import Panel
+from thermorbm.report.run import FamilyView, Missing
+from thermorbm.report.sections.critical import forest_panel
+
+MOST_ROWS, MOST_OF_A_KIND = 7, 2
+ORDER = ("data", "symmetric", "main", "union")  # of the rows; other kinds of machines come after these
+
+
+def transition_panel(family: FamilyView) -> Panel:
+    """The best estimates of each kind of machine, one below the other, against target and exact T_c."""
+    return forest_panel(family, best_estimates(family))
+
+
+def best_estimates(family: FamilyView) -> list[TcEstimate]:
+    """The nearest to their targets of each kind, errors included; the sharpest where there is no target.
+
+    Nearest by hindsight: the sentence beside them says how many others there are, and how far off.
+    """
+    items = sorted(_sharp(family), key=_place)
+    kinds = [list(rows) for _, rows in groupby(items, key=_place)]
+    best = [row for rows in kinds for row in sorted(rows, key=_miss)[:MOST_OF_A_KIND]]
+    return best[:MOST_ROWS]
+
+
+def _sharp(family: FamilyView) -> list[TcEstimate]:
+    rows = [row for row in tc_estimates(family, shown=True) if row.is_determined and row.row.interval is None]
+    if not rows:
+        raise Missing("no indicator determines where the transition is")
+    return rows
+
+
+def _place(row: TcEstimate) -> tuple[int, str]:
+    return (ORDER.index(row.role), "") if row.role in ORDER else (len(ORDER), row.role)
+
+
+def _miss(row: TcEstimate) -> float:
+    """How far an estimate is off, with its error, relative to its target; its error where there is none."""
+    return math.hypot(row.distance or 0.0, row.error / abs(row.value or 1.0))
+
+
+def transition_words(family: FamilyView) -> list[Markup]:
+    """Two sentences: the best estimate of the machines, and how the others compare."""
+    rows, shown = _sharp(family), best_estimates(family)
+    machines = [row for row in rows if row.role != "data"] or rows
+    best = min([row for row in shown if row.role != "data"] or shown, key=_miss)
+    return [_best_words(family, best), _others_words(family, machines)]
+
+
+def _best_words(family: FamilyView, best: TcEstimate) -> Markup:
+    who = text("The configurations put" if best.role == "data" else "Machines on {} put", family.title)
+    by = text("{} by {}", best.number, best.full_label)
+    return text("{} the transition at {} = {}{}.", who, family.run.critical_symbol, by, _distances(best))
+
+
+def _distances(best: TcEstimate) -> Markup:
+    """How far it lies from where it should, in per cent and in standard errors."""
+    if best.target is None:
+        return Markup("")
+    sigmas = abs(best.value - best.target) / best.error if best.error > 0 else math.inf
+    words = text(
+        ": {} ({:.1f} standard errors) from its target {:.4f} on this lattice",
+        percent(best.distance, signed=True), sigmas, best.target,
+    )  # fmt: skip
+    if best.infinite is None:
+        return words
+    return words + text("; the infinite lattice has {:.5g}", best.infinite)
+
+
+def _others_words(family: FamilyView, machines: list[TcEstimate]) -> Markup:
+    distances = sorted(abs(row.distance) for row in machines if row.distance is not None)
+    if len(distances) > 1:
+        middle, furthest = (percent(each, digits=1) for each in (np.median(distances), distances[-1]))
+        words = (
+            "The picture has the best of {} indicators: half of all lie within {} of their targets, all "
+            "within {}."
+        )
+        return text(words, len(distances), middle, furthest)
+    values = sorted(row.value for row in machines)
+    if len(values) > 1:
+        words = (
+            "It is the sharpest of {} indicators, which lie between {:.4g} and {:.4g}; no exact value is "
+            "known."
+        )
+        return text(words, len(values), values[0], values[-1])
+    return Markup("No other indicator determines it.")

@@ -1,0 +1,228 @@
+"""Finite-size scaling: Binder crossings, T_c of finite lattices, data collapse, exponents and known ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from thermorbm.report.chart import Chart, curves_chart
+from thermorbm.report.labels import TC, Label, Measured, cell, plain, text
+from thermorbm.report.panels import Panel, Series, series
+from thermorbm.report.run import Missing, Run
+from thermorbm.report.section import Cell, PageTable, RunFigure, Section
+from thermorbm.report.style import BLACK, BLUE, GREY, VERMILION, colour
+from thermorbm.study.quantities import Arrays
+from thermorbm.study.scaled import Exponents, Scaling
+
+BINDER = Label("$U_4$")
+SCALED_T = Label(r"$(T - T_c)\,L^{1/\nu}$")
+INVERSE_SIDE = Label(r"$L^{-1/\nu}$")
+# Peaks of the configurations' own curves, by their names in the results.
+PEAKS = {"heat_capacity_per_spin": "peak of $c_V$", "susceptibility_per_spin": r"peak of $\chi_{|m|}$"}
+PEAK_COLOURS, PEAK_MARKERS = (BLUE, VERMILION), ("square", "diamond")
+ROWS = {
+    "temperature": "$T_c$",
+    "binder": "$U_4$ at $T_c$",
+    "nu": r"$\nu$",
+    "beta_over_nu": r"$\beta/\nu$",
+    "gamma_over_nu": r"$\gamma/\nu$",
+    "beta": r"$\beta$",
+    "gamma": r"$\gamma$",
+}
+
+
+def draw_binder(run: Run) -> list[Chart]:
+    """U4 over the temperature for every side, and where neighbouring sides cross."""
+    return [_binder(run, item, fit) for item, fit in _fitted(run)]
+
+
+def _binder(run: Run, item: Scaling, fit: Exponents) -> Chart:
+    arrays = _arrays(run, item)
+    curves = [_line(arrays, side, index, "binder") for index, side in enumerate(item.sides)]
+    middle = item.sides[len(item.sides) // 2]
+    reach = 0.6 * float(np.ptp(arrays[f"L{middle}.temperature"]))
+    around = (fit.temperature.value - reach / 2, fit.temperature.value + reach / 2)
+    inside = np.concatenate([c.y[(c.x > around[0]) & (c.x < around[1])] for c in curves])
+    heights = (float(inside.min()) - 0.01, float(inside.max()) + 0.01)
+    marks = ((fit.temperature.value, TC),)
+    panels = [
+        Panel(
+            plain("Binder's cumulant"),
+            run.control_label,
+            BINDER,
+            tuple(curves),
+            marks,
+            x_range=around,
+            y_range=heights,
+        ),
+        _crossing_values(item, fit),
+    ]
+    caption = text(
+        "Left: {0} of lattices of side <i>L</i>, by reweighting, with one standard error as a band; dashed: "
+        "$T_c$ of the fit, {1}. Right: {0} where neighbouring sides cross, and at $T_c$ of the infinite "
+        "lattice, {2}.",
+        BINDER, cell(fit.temperature), cell(fit.binder),
+    )  # fmt: skip
+    return curves_chart(caption, panels, f"-{item.name}", plain(f": {item.name}"), columns=2, height=2.8)
+
+
+def _line(arrays: Arrays, side: int, index: int, name: str) -> Series:
+    x, y, error = (arrays[f"L{side}.{key}"] for key in ("temperature", name, f"{name}.errors"))
+    band = (y - error, y + error)
+    return series(_side(side), x, y, colour=colour(index), band=band, width=0.9)
+
+
+def _side(side: int) -> Label:
+    return Label(f"$L$ = {side}")
+
+
+def _crossing_values(item: Scaling, fit: Exponents) -> Panel:
+    """U4 at the crossings against the larger side, with that of the infinite lattice at 0."""
+    x = [0.0, *(1 / crossing.sides[1] for crossing in item.crossings)]
+    values = [fit.binder, *(crossing.binder for crossing in item.crossings)]
+    curves = [_points(plain("crossings"), x, values, BLACK, "circle")]
+    if item.known is not None:
+        curves.insert(0, _known_line(1.05 * max(x), item.known.binder))
+    return Panel(plain("at the crossings"), Label("$1/L$ of the larger side"), BINDER, tuple(curves))
+
+
+def _points(name: Label, x: list[float], values: Sequence[Measured], look: str, shape: str) -> Series:
+    heights, errors = ([getattr(each, key) for each in values] for key in ("value", "error"))
+    return series(name, x, heights, errors, colour=look, marker=shape, dash=None)
+
+
+def _known_line(end: float, value: float) -> Series:
+    return series(plain("known"), [0.0, end], [value] * 2, colour=GREY, dash="dash", width=0.8)
+
+
+def draw_sides(run: Run) -> list[Chart]:
+    """T_c by crossings and by peaks, against the side."""
+    return [_sides(run, item, fit) for item, fit in _fitted(run)]
+
+
+def _sides(run: Run, item: Scaling, fit: Exponents) -> Chart:
+    scale = -1 / fit.nu.value
+    x = [crossing.sides[1] ** scale for crossing in item.crossings]
+    crossings = _points(
+        plain("Binder crossings"), [0.0, *x], [fit.temperature, *(c.temperature for c in item.crossings)],
+        BLACK, "circle",
+    )  # fmt: skip
+    end = 1.05 * item.sides[0] ** scale
+    known = [] if item.known is None else [_known_line(end, item.known.temperature)]
+    near = [] if item.known is None else [_known_line(1.05 * max(x), item.known.temperature)]
+    panels = [
+        Panel(
+            plain("crossings and peaks"), INVERSE_SIDE, run.control_label,
+            (*known, crossings, *_peaks(run, item, scale)),
+        ),
+        Panel(plain("crossings alone"), INVERSE_SIDE, run.control_label, (*near, crossings)),
+    ]  # fmt: skip
+    caption = text(
+        "Left: where {0} of neighbouring sides crosses, at the larger side, and where heat capacity and "
+        "susceptibility of each lattice peak, against {1}; at 0: $T_c$ of the fit. Right: the crossings "
+        "alone. One standard error.", BINDER, INVERSE_SIDE,
+    )  # fmt: skip
+    return curves_chart(caption, panels, f"-{item.name}", plain(f": {item.name}"), columns=2, height=2.8)
+
+
+def _peaks(run: Run, item: Scaling, scale: float) -> list[Series]:
+    families = {family.name: family for family in run.results.families}
+    curves = []
+    for place, (name, words) in enumerate(PEAKS.items()):
+        rows = [
+            ((families[key].shape or (1,))[0] ** scale, row.estimate)
+            for key in item.families
+            for row in families[key].critical_temperatures
+            if row.indicator == name and row.variant is None and row.estimate is not None
+        ]
+        x, values = [row[0] for row in rows], [row[1] for row in rows]
+        curves.append(_points(Label(words), x, values, PEAK_COLOURS[place], PEAK_MARKERS[place]))
+    return curves
+
+
+def draw_collapse(run: Run) -> list[Chart]:
+    """U4, |m| and m^2 of all sides as functions of one variable."""
+    return [_collapse(run, item, fit) for item, fit in _fitted(run)]
+
+
+def _collapse(run: Run, item: Scaling, fit: Exponents) -> Chart:
+    arrays = _arrays(run, item)
+    beta, gamma = fit.beta_over_nu.value, fit.gamma_over_nu.value
+    columns = (
+        ("binder", "Binder's cumulant", 0.0, BINDER),
+        ("order", "order", beta, Label(r"$\langle|m|\rangle\,L^{\beta/\nu}$")),
+        ("square", "squared order", -gamma, Label(r"$N\langle m^2\rangle\,L^{-\gamma/\nu}$")),
+    )
+    panels = []
+    for name, title, power, label in columns:
+        curves = []
+        for index, side in enumerate(item.sides):
+            t, y = arrays[f"L{side}.temperature"], arrays[f"L{side}.{name}"]
+            x = (t - fit.temperature.value) * side ** (1 / fit.nu.value)
+            curves.append(series(_side(side), x, y * side**power, colour=colour(index), width=0.9))
+        panels.append(Panel(plain(title), SCALED_T, label, tuple(curves)))
+    caption = text(
+        "Curves of all sides against {} with the exponents of the fit, {} = {}, {} = {}, {} = {}: they fall "
+        "on one where corrections to scaling are small.",
+        SCALED_T, Label(ROWS["nu"]), cell(fit.nu), Label(ROWS["beta_over_nu"]), cell(fit.beta_over_nu),
+        Label(ROWS["gamma_over_nu"]), cell(fit.gamma_over_nu),
+    )  # fmt: skip
+    return curves_chart(caption, panels, f"-{item.name}", plain(f": {item.name}"), columns=3, height=2.5)
+
+
+def scaling_tables(run: Run) -> list[PageTable]:
+    """T_c and exponents beside what is known, one table for each set of lattices."""
+    return [_table(item, item.fit) for item in run.results.scalings if item.fit is not None]
+
+
+def _table(item: Scaling, fit: Exponents) -> PageTable:
+    rows = [_row(name, getattr(fit, name), getattr(item.known, name, None)) for name in ROWS]
+    for crossing in item.crossings:
+        words = text("crossing of <i>L</i> = {} and {}", *crossing.sides)
+        rows.append(
+            [words, text("{}, {} = {}", cell(crossing.temperature), BINDER, cell(crossing.binder)), "–", "–"]
+        )
+    sides = ", ".join(map(str, item.sides))
+    caption = text("<b>{}</b>: finite-size scaling of the configurations, <i>L</i> = {}", item.name, sides)
+    note = text(
+        "χ² of {} about its fit: {:.0f} for {} degrees of freedom; neighbouring temperatures share their "
+        "noise. Corrections fall as <i>L</i><sup>−{:g}</sup>.",
+        BINDER, fit.chi_squared, fit.n_degrees, item.omega,
+    )  # fmt: skip
+    columns = ("", "measured", "known", "difference in errors")
+    return PageTable(columns, rows, caption, note, is_open=True)
+
+
+def _row(name: str, measured: Measured, known: float | None) -> list[Cell]:
+    label = Label(ROWS[name]).html
+    if known is None:
+        return [label, cell(measured), "–", "–"]
+    return [label, cell(measured), f"{known:.6g}", f"{(measured.value - known) / measured.error:+.1f}"]
+
+
+def _fitted(run: Run) -> list[tuple[Scaling, Exponents]]:
+    pairs = [(item, item.fit) for item in run.results.scalings if item.fit is not None]
+    if pairs:
+        return pairs
+    problems = [item.problem for item in run.results.scalings if item.problem]
+    raise Missing(problems[0] if problems else "the study asks for no finite-size scaling")
+
+
+def _arrays(run: Run, item: Scaling) -> Arrays:
+    arrays = run.arrays(item.file)
+    if not arrays:
+        raise Missing("the curves of finite-size scaling were not stored")
+    return arrays
+
+
+SECTION = Section(
+    "scaling",
+    "Finite-size scaling",
+    figures=(
+        RunFigure("binder", "Beyond", "Binder crossing", draw_binder),
+        RunFigure("sides", "Beyond", "Critical temperature of finite lattices", draw_sides),
+        RunFigure("collapse", "Beyond", "Data collapse", draw_collapse),
+    ),
+    tables=(scaling_tables,),
+)

@@ -1,0 +1,166 @@
+"""Hamiltonians that a study names: keys of a family in TOML, parameters of its tasks, and H itself.
+
+A family without these keys is the ferromagnet of its shape with J = 1, whose tasks name none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from thermorbm.errors import InputError
+from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian, hamiltonian
+from thermorbm.hamiltonians.cells import Product
+from thermorbm.lattice import Lattice
+
+HYPERCUBIC = {1: "chain", 2: "square", 3: "cubic"}
+# What the library calls the keys of a family.
+KEYS = {"hamiltonian": "lattice", "seed": "disorder_seed", "lattice shape": "shape", "lattice side": "shape"}
+Bond = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class NamedHamiltonian:
+    """The keys of a family that say its Hamiltonian; their names are those of the command line.
+
+    lattice: a name of `tr.hamiltonian`, hypercubic by default. coupling: J, or one per axis, direction or
+    shell. p, disorder_seed: the realisation of disorder. open: axes with edges. bonds, sites: any other
+    model, as in `tr.hamiltonian`.
+    """
+
+    lattice: str | None = None
+    coupling: tuple[float, ...] = (1.0,)
+    field: float = 0.0
+    p: float | None = None
+    disorder_seed: int | None = None
+    open: tuple[int, ...] = ()
+    bonds: tuple[Bond, ...] = ()
+    sites: int | None = None
+
+    @property
+    def name(self) -> str:
+        return self.lattice or ("custom" if self.bonds else "hypercubic")
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, Any]) -> NamedHamiltonian:
+        lists = {key: tuple(value) for key, value in parameters.items() if isinstance(value, list)}
+        return cls(**{**parameters, **lists})
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Of a task: plain values, without what is at its default."""
+        given = {item.name: (getattr(self, item.name), item.default) for item in fields(self)}
+        return {name: _plain(value) for name, (value, default) in given.items() if value != default}
+
+    def of(self, shape: Sequence[int] | None) -> Hamiltonian:
+        """H on that many cells; InputError under the name of the key."""
+        try:
+            return self._of(shape)
+        except InputError as error:
+            key = KEYS.get(error.name, error.name)
+            raise InputError(key, error.got, error.wanted, error.remedy) from error
+
+    def _of(self, shape: Sequence[int] | None) -> Hamiltonian:
+        coupling = self.coupling[0] if len(self.coupling) == 1 else self.coupling
+        if self.bonds:
+            return hamiltonian(
+                self.lattice, shape, coupling, self.field, bonds=self.bonds, sites=self.sites,
+                open=shape is not None and self._edges(shape),
+            )  # fmt: skip
+        if shape is None:
+            raise InputError("shape", None, "the sides of the lattice in cells", "for example [24, 24]")
+        name = self.lattice or HYPERCUBIC.get(len(shape), "hypercubic")
+        return hamiltonian(
+            name, shape[0] if name == "sk" and len(shape) == 1 else shape, coupling, self.field,
+            p=self.p, seed=self.disorder_seed, sites=self.sites, open=self._edges(shape),
+        )  # fmt: skip
+
+    def _edges(self, shape: Sequence[int]) -> bool | list[bool]:
+        for axis in self.open:
+            if not 0 <= axis < len(shape):
+                raise InputError("open", list(self.open), f"axes from 0 to {len(shape) - 1}")
+        return bool(self.open) and [axis in self.open for axis in range(len(shape))]
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def hamiltonian_of(parameters: Mapping[str, Any]) -> Hamiltonian | None:
+    """H that the parameters of a task name; a shape alone stands for its ferromagnet, nothing for none."""
+    if "named" in parameters:
+        return NamedHamiltonian.from_parameters(parameters["named"]).of(parameters["shape"])
+    shape = parameters["shape"]
+    return None if shape is None else as_hamiltonian(Lattice(shape))
+
+
+def n_sites_of(parameters: Mapping[str, Any]) -> int:
+    """Spins of a configuration that a task with these parameters makes."""
+    model = hamiltonian_of(parameters) if "named" in parameters else None
+    return math.prod(parameters["shape"]) if model is None else model.n_sites
+
+
+def is_plain(model: Hamiltonian) -> bool:
+    """Whether it is the ferromagnet of a periodic hypercubic lattice with J = 1."""
+    return model.plain is not None and model.plain[1] == 1
+
+
+def described(model: Hamiltonian) -> str:
+    """In a few words: triangular 24x24, coupling -1."""
+    where = "x".join(map(str, model.grid.shape)) if model.grid else f"{model.n_sites} sites"
+    shown = {key: value for key, value in model.options.items() if key != "shape" and np.size(value) < 5}
+    return ", ".join([f"{model.name} {where}", *(f"{key} {_said(value)}" for key, value in shown.items())])
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"({', '.join(map(_said, value))})"
+    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+
+
+def vector(pair: Product) -> tuple[int, ...]:
+    """The displacement of a bond; of r and -r the one that is listed for machines too."""
+    (_, first), (_, second) = pair.points
+    step = tuple(b - a for a, b in zip(first, second, strict=True))
+    return max(step, tuple(-x for x in step))
+
+
+def has_square_symmetry(model: Hamiltonian) -> bool:
+    """Whether turns and reflections of the square, or cube, leave all products of a cell as they are."""
+    if model.grid is None or model.grid.n_cell > 1 or len(set(model.grid.shape)) > 1:
+        return False
+    products = model.products or ()
+    moved = [[_moved(points.points, axis) for points in products] for axis in range(len(model.grid.shape))]
+    weights = [point.coupling for point in products]
+    wanted = _summed([_canonical(item.points) for item in products], weights)
+    return all(_summed(images, weights) == wanted for pair in moved for images in _both(pair))
+
+
+def _both(images: list[tuple[Any, Any]]) -> tuple[list[Any], list[Any]]:
+    return [first for first, _ in images], [second for _, second in images]
+
+
+def _moved(points: Sequence[tuple[int, tuple[int, ...]]], axis: int) -> tuple[Any, Any]:
+    """The same reflected along an axis, and with that axis and the first exchanged."""
+    mirrored = [(site, tuple(-x if a == axis else x for a, x in enumerate(step))) for site, step in points]
+    order = list(range(len(points[0][1])))
+    order[0], order[axis] = order[axis], order[0]
+    exchanged = [(site, tuple(step[a] for a in order)) for site, step in points]
+    return _canonical(mirrored), _canonical(exchanged)
+
+
+def _canonical(points: Sequence[tuple[int, tuple[int, ...]]]) -> tuple[Any, ...]:
+    """Offsets from the lowest of them, in order: the same for every place of a product."""
+    steps = sorted(step for _, step in points)
+    return tuple(tuple(x - y for x, y in zip(step, steps[0], strict=True)) for step in steps)
+
+
+def _summed(places: Sequence[Any], weights: Sequence[float]) -> dict[Any, float]:
+    totals: dict[Any, float] = {}
+    for place, weight in zip(places, weights, strict=True):
+        totals[place] = totals.get(place, 0.0) + weight
+    return totals

@@ -1,0 +1,69 @@
+"""What people see of a study that runs: one line of what is done, the time left, and what is going on."""
+
+from __future__ import annotations
+
+import time
+
+from thermorbm.bars import LiveLine
+from thermorbm.runner.progress import Snapshot
+
+# What tasks of a kind do; a kind that is not here is called by its name.
+WORDS = {
+    "sample": "sampling configurations",
+    "import": "reading your configurations",
+    "measure": "averaging configurations",
+    "energies": "sampling energies",
+    "train": "training machines",
+    "weights": "reading weights",
+    "observe": "reading machines",
+    "interactions": "reading couplings",
+    "partition": "computing ln Z",
+    "bracket": "bounding entropies",
+    "estimate": "estimating critical temperatures",
+    "scaling": "joining lattices of several sides",
+}
+
+
+class LiveListener:
+    """Shows a run as a bar over its time with one line beside it, drawn in place; notes scroll by above."""
+
+    def __init__(self, line: LiveLine) -> None:
+        self._line, self._began, self._share = line, time.monotonic(), 0.0
+
+    def note(self, text: str) -> None:
+        self._line.note(" ".join(text.split()))
+
+    def update(self, snapshot: Snapshot) -> None:
+        elapsed = time.monotonic() - self._began
+        if snapshot.eta is not None:  # a bar does not go back
+            self._share = max(self._share, elapsed / (elapsed + snapshot.eta or 1.0))
+        self._line.show(line_of(snapshot), self._share)
+
+
+def line_of(snapshot: Snapshot) -> str:
+    """What is done, the time that is left and what is going on, which a narrow terminal may cut off."""
+    done, failed = snapshot.counts["done"], snapshot.counts["failed"]
+    counts = f"{done} of {sum(snapshot.counts.values())} tasks done"
+    trouble = f"{failed} failed" if failed else ""
+    stages = [(WORDS.get(kind, kind), *snapshot.stages[kind]) for kind in kinds_under_way(snapshot)]
+    doing = ", ".join(f"{words} ({done} of {total})" for words, done, total in stages)
+    return "; ".join(part for part in (counts, trouble, time_left(snapshot.eta), doing) if part)
+
+
+def kinds_under_way(snapshot: Snapshot) -> list[str]:
+    """Kinds of the tasks under way, in the order of the study."""
+    kinds = {task.name.split("/", 1)[0] for task in snapshot.running}
+    return [kind for kind in snapshot.stages if kind in kinds]
+
+
+def time_left(seconds: float | None) -> str:
+    """In words no finer than it is known."""
+    if seconds is None:
+        return "time left not known yet"
+    if seconds < 10:
+        return "a few seconds left"
+    if seconds < 90:
+        return f"about {10 * round(seconds / 10)} s left"
+    if seconds < 90 * 60:
+        return f"about {round(seconds / 60)} min left"
+    return f"about {seconds / 3600:.1f} h left"

@@ -1,0 +1,89 @@
+"""Headless Chromium for the tests of the explorer."""
+
+import json
+import shutil
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--window-size=1200,1000",
+)  # fmt: skip
+MISSING = "chromium and chromedriver are missing: apt-get install chromium chromium-driver"
+
+# Energies per spin and |m| of independent chains after some steps; machine: kind, at the point in view.
+CHAINS = """
+const [kind, start, n, steps, seed] = arguments, done = arguments[arguments.length - 1];
+(async function () {
+  const spec = App.point().machines[kind], hamiltonian = App.state.hamiltonian;
+  const bytes = await Thermorbm.unpack(document.getElementById(spec.id).textContent);
+  const machine = Thermorbm.makeMachine(spec, bytes, App.family().shape);
+  const random = Thermorbm.generator(seed), values = [];
+  for (let k = 0; k < n; k++) {
+    const chain = Thermorbm.makeChain(machine, random);
+    if (start === "random") chain.randomSpins(); else chain.fromHidden(App.hiddenProbability());
+    for (let step = 0; step < steps; step++) chain.step();
+    const m = Thermorbm.magnetizationOf(chain.v);
+    values.push([Thermorbm.energyOf(hamiltonian, chain.v) / chain.v.length, Math.abs(m)]);
+  }
+  done(values);
+})();
+"""
+
+
+def start_browser(profile):
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (*FLAGS, f"--user-data-dir={profile}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    driver.set_page_load_timeout(120)
+    driver.set_script_timeout(300)
+    driver.get("about:blank")
+    driver.get_log("performance")  # of the page that the browser opens with
+    return driver
+
+
+def wait_for(driver, condition):
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    return WebDriverWait(driver, 60, poll_frequency=0.05).until(condition)
+
+
+def open_page(driver, path):
+    driver.get(path.as_uri())
+    wait_for(driver, lambda d: d.execute_script("return App.state.ready"))
+
+
+def choose(driver, family, point):
+    """Goes to a family and a temperature by the page's own controls, and lets nothing run."""
+    for name, value in (("family", family), ("value", point)):
+        driver.execute_script(
+            "const control = document.getElementById(arguments[0]);"
+            "control.value = arguments[1]; control.dispatchEvent(new Event(arguments[2]));",
+            name, str(value), "change" if name == "family" else "input",
+        )  # fmt: skip
+        wait_for(driver, lambda d: d.execute_script("return App.state.ready"))
+    if driver.find_element("id", "run").text == "Pause":
+        driver.find_element("id", "run").click()
+
+
+def complaints(driver):
+    """Errors and warnings of the console, and addresses that were asked for beyond the page itself."""
+    logged = [entry for entry in driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    asked = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+    return logged + [url for url in asked if not url.startswith(("file:", "data:", "blob:"))]
+
+
+class Silent:
+    """A listener to whom everything may be told."""
+
+    def note(self, text):
+        pass
+
+    def update(self, snapshot):
+        pass
