@@ -180,7 +180,7 @@ def test_machines_of_several_sites_are_trained_saved_and_loaded(tmp_path):
 
 
 def test_other_recipes_are_refused_for_cells_of_several_sites():
-    data = tr.sample(tr.hamiltonian("honeycomb", (4, 4)), 3.0, 100, seed=1)
+    data = tr.sample(tr.hamiltonian("honeycomb", (4, 4)), 3.0, 200, seed=1)
     with pytest.raises(InputError, match="cells of several sites"):
         tr.train(data, model="symmetric", recipe="paper")
 

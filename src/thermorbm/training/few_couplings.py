@@ -33,7 +33,7 @@ from thermorbm.inverse_ising import (
     label_of,
     likelihood_step,
 )
-from thermorbm.inverse_ising.selection import MOST_PRODUCTS, MOST_SPINS
+from thermorbm.inverse_ising.selection import MOST_PRODUCTS, thinned
 from thermorbm.model import Machine, SymmetricRBM
 from thermorbm.training.coupling_filters import coupling_filters, n_filters_of
 from thermorbm.training.design import Design, SymmetricDesign
@@ -100,7 +100,7 @@ def with_few_couplings(design: Design, recipe: Recipe) -> Design:
         return design
     if design.point_group or not recipe.natural:
         return design
-    in_field = is_magnetized(design.data) and not recipe.zero_bias
+    in_field = not recipe.zero_bias and is_magnetized(design.data)
     if design.n_cell == 1 and not in_field and _is_ferromagnetic(design.data):
         return design
     products = asked_products(design.data, design.grid, (design.kernel,) * len(design.shape))
@@ -130,9 +130,7 @@ def _problem(design: SymmetricDesign, products: tuple[Product, ...], recipe: Rec
 def _is_ferromagnetic(data: Dataset) -> bool:
     """Whether neighbours along every axis are clearly alike."""
     assert data.lattice is not None  # cells of one site
-    shape, rows = data.lattice.shape, max(64, MOST_SPINS // data.n_sites)
-    some = data.select(np.linspace(0, len(data) - 1, min(rows, len(data))).astype(np.int64))
-    v = some.spins().reshape(-1, *shape)
+    v = thinned(data).spins().reshape(-1, *data.lattice.shape)
     for axis in range(1, v.ndim):
         alike = (v * np.roll(v, 1, axis)).reshape(len(v), -1).mean(axis=1)
         if not alike.mean() > _CLEAR * alike.std() / np.sqrt(len(v)):
@@ -169,7 +167,8 @@ class CouplingTrainer:
         """To the maximum of the pseudo-likelihood, or one step of Newton's method on the likelihood."""
         if self.update == 0:
             model = Hamiltonian.of_cells("asked", self.design.grid, self.design.products)
-            inferred = infer_couplings(self._data, model=model)
+            start = infer_couplings(thinned(self._data), model=model).values  # a pass over all takes longer
+            inferred = infer_couplings(self._data, model=model, start=start)
             self._values, self._covariance = inferred.values, inferred.covariance
         else:
             self._polish()
