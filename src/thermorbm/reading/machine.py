@@ -186,8 +186,8 @@ def interactions(
 ) -> Interactions:
     """Couplings over k_B T with the temperature they stand for; averages of the machine's own chains.
 
-    by_vector: pairs are told apart by their displacement, instead of averaged over axes and signs. The error
-    of a single machine's couplings is not known; several seeds show it.
+    by_vector: pairs are told apart by their displacement, instead of averaged over axes and signs. A machine
+    of few couplings knows its errors; those of other machines are not known, and several seeds show them.
     """
     own = _own_chains(machine, held_out, seed)
     try:
@@ -199,7 +199,7 @@ def interactions(
     nearest = math.nan if several else learned.nearest
     fours = sorted(learned.of_order(4).items(), key=lambda item: -abs(item[1]))[:LARGEST_FOURS]
     return Interactions(
-        nearest_coupling=Estimate(nearest, math.nan),
+        nearest_coupling=Estimate(nearest, math.nan if several else _nearest_error(machine)),
         pairs=tuple(Pair(flat_label(r), value) for r, value in pairs.items()),
         fours=tuple(Four(tuple(tuple(x) for x in places), value) for places, value in fours),
         own=own,
@@ -213,6 +213,16 @@ def flat_label(label: Label) -> tuple[int, ...]:
     if isinstance(label[-1], tuple):
         return int(label[0]), int(label[1]), *label[-1]
     return tuple(int(r) for r in label)
+
+
+def _nearest_error(machine: SymmetricRBM) -> float:
+    """Of the coupling of neighbours, the mean over axes, where training has left errors with the machine."""
+    if "couplings" not in machine.provenance:
+        return math.nan
+    found = ob.coupling_estimates(machine)
+    axes = [tuple(row) for row in np.eye(len(machine.shape), dtype=np.int64).tolist()]
+    weights = np.array([float(label in axes) for label in found.labels]) / len(axes)
+    return math.sqrt(float(weights @ found.covariance @ weights))
 
 
 def _own_chains(machine: SymmetricRBM, held_out: Dataset, seed: int) -> OwnChains:
