@@ -38,7 +38,7 @@ SHAPES = {
     "line-ns": "m0-7v14",
 }
 OPEN_SHAPES = ("x", "cross", "line-ns", "circle-open")
-FONT, LETTER = 12, 6.4  # height and mean width of letters
+LETTER = 6.9  # mean width of letters, on phones
 ROW_HEIGHT, TICK_WIDTH = 21, 62
 DIGITS = 6  # of the numbers that a reader can point at
 LEAST_RATIO = 8  # of the largest to the smallest value, from which on a logarithmic scale tells more
