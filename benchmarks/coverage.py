@@ -17,6 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing import get_context
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +65,7 @@ def susceptibility(side: int) -> Curve:
     n_points = {16: 13, 32: 24, 64: 48}[side]
     temperatures = estimators.integration_grid(0.9, 4.6, 2.3, n_points, 0.08)
     lattice = Lattice((side, side))
-    parts = [measure(sample(lattice, float(t), 4096, seed=k, threads=1)) for k, t in enumerate(temperatures)]
+    parts = [measure(sample(lattice, float(t), 1024, seed=k, threads=1)) for k, t in enumerate(temperatures)]
     curves = Reweighting(parts, lattice.n_sites, n_draws=2).curves(DENSE[temperatures[0] <= DENSE])
     spline = CubicSpline(curves.temperatures, np.log(curves.susceptibility.values))
     near = np.arange(2.2, 2.6, 1e-4)
@@ -164,7 +165,9 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|", flush=True)
     names = [name for name in options.only if name != "reweighted"]
     begin = time.perf_counter()
-    with ProcessPoolExecutor(options.workers) as pool:
+    if "chi" in names:  # sampled once, before processes are made that share it
+        [exact_curve("chi", side) for side in SIDES]
+    with ProcessPoolExecutor(options.workers, mp_context=get_context("fork")) as pool:
         rows = [
             pool.submit(smooth_row, name, grid, place, options.trials)
             for name in names

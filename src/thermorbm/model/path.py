@@ -17,6 +17,7 @@ from thermorbm.model.work_kernel import hidden_work
 
 STARTS = ("bias", "zero", "mean-field")
 _MEAN_FIELD_STEPS = 100
+_NO_WEIGHTS = 1e-9  # added to all squared singular values: a machine without weights has patterns too, any
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +117,13 @@ def preferred_pattern(machine: Layers) -> NDArray[Any]:
 
     All up for a ferromagnet's machine, a checkerboard for an antiferromagnet's.
     """
-    from scipy.sparse.linalg import LinearOperator, eigsh  # where a machine has no uniform order
+    signs = leading_patterns(machine, 1)[0]
+    return np.asarray(signs * signs[0], machine.dtype)
+
+
+def leading_patterns(machine: Layers, most: int) -> NDArray[np.int64]:
+    """Signs of the leading right singular vectors of the weights, at most so many: (n, n_visible) of +-1."""
+    from scipy.sparse.linalg import LinearOperator, eigsh  # only where a search for patterns is worth it
 
     n, dtype = machine.n_visible, machine.dtype
     c = machine.hidden_inputs(np.zeros((1, n), dtype=dtype))
@@ -124,12 +131,13 @@ def preferred_pattern(machine: Layers) -> NDArray[Any]:
 
     def product(v: NDArray[Any]) -> NDArray[Any]:
         h = machine.hidden_inputs(v.reshape(1, n).astype(dtype)) - c
-        return np.asarray((machine.visible_inputs(h) - b)[0], np.float64)
+        pull = np.asarray(machine.visible_inputs(h) - b, np.float64)[0]
+        return np.asarray(pull + _NO_WEIGHTS * v.ravel())
 
-    start = np.random.default_rng(0).normal(size=n)  # any: it is the same pattern for every seed
-    vector = eigsh(LinearOperator((n, n), product, dtype=np.float64), k=1, v0=start, tol=1e-4)[1][:, 0]
-    signs = np.where(vector < 0, -1, 1)
-    return np.asarray(signs * signs[0], dtype)
+    start = np.random.default_rng(0).normal(size=n)  # any: the patterns are the same for every seed
+    k = min(most, n - 1, machine.n_hidden)
+    vectors = eigsh(LinearOperator((n, n), product, dtype=np.float64), k=k, v0=start, tol=1e-4)[1]
+    return np.where(vectors.T[::-1] < 0, -1, 1)  # eigenvalues ascend
 
 
 def _mean_field(machine: Layers, b: NDArray[Any]) -> NDArray[Any]:

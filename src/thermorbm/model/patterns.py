@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 from thermorbm.model.annealing import anneal, effective_number, relax
 from thermorbm.model.bennett import log_mean
 from thermorbm.model.energy import visible_energy
-from thermorbm.model.layers import Layers
-from thermorbm.model.path import Path
+from thermorbm.model.path import Path, leading_patterns
 from thermorbm.model.random_units import generator_state
 from thermorbm.stats import Estimate
 
 _PATTERNS = 8
-_ITERATIONS = 30
+_LEAST_UNITS = 4  # fewer have no pattern worth the search
 _FEWEST_CHAINS = 5.0  # of equal weight, without which the bound's error says nothing
 
 
@@ -34,11 +33,14 @@ def pattern_bound(
 ) -> Estimate | None:
     """A lower bound of ln Z, nats, from chains that start near the machine's most likely pattern.
 
-    None where its weight is on too few chains. betas: rungs, (n_rungs + 1,).
+    None where its weight is on too few chains, or where units are too few to have patterns. betas: rungs,
+    (n_rungs + 1,).
     """
-    draw, chains, copies = seed.spawn(3)
-    state, rng = generator_state(chains), np.random.default_rng(copies)
-    v = _deepest(path, leading_patterns(path.machine, np.random.default_rng(draw)), len(betas) // 2, state)
+    if path.machine.n_visible < _LEAST_UNITS:
+        return None
+    chains, draws = seed.spawn(2)
+    state = generator_state(chains)
+    v = _deepest(path, leading_patterns(path.machine, _PATTERNS), len(betas) // 2, state)
     v = v[np.arange(n_chains) % len(v)]
     relax(path, v, len(betas) // 2, state)
     largest = 1 - 1 / (2 * len(v))  # where no chain is down, half a chain might be
@@ -47,24 +49,12 @@ def pattern_bound(
     found = anneal(guided, betas, guided.start(n_chains, state), state)
     if effective_number(found.log_weights) < _FEWEST_CHAINS:
         return None
-    bound = log_mean(found.log_weights, rng)
+    bound = log_mean(found.log_weights, np.random.default_rng(draws))
     return Estimate(guided.log_start + bound.value, bound.error)
 
 
-def leading_patterns(machine: Layers, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Signs of up to 8 leading right singular vectors of W, (n, n_visible), by subspace iteration."""
-    n = min(_PATTERNS, machine.n_visible, machine.n_hidden)
-    b = machine.visible_inputs(np.zeros((1, machine.n_hidden)))
-    c = machine.hidden_inputs(np.zeros((1, machine.n_visible)))
-    vectors = rng.standard_normal((machine.n_visible, n))
-    for _ in range(_ITERATIONS):
-        vectors, _ = np.linalg.qr(vectors)
-        vectors = (machine.visible_inputs(machine.hidden_inputs(vectors.T) - c) - b).T
-    return np.where(vectors.T < 0, -1.0, 1.0)
-
-
 def _deepest(
-    path: Path, patterns: NDArray[np.float64], n_steps: int, state: NDArray[np.uint64], n_copies: int = 4
+    path: Path, patterns: NDArray[np.int64], n_steps: int, state: NDArray[np.uint64], n_copies: int = 4
 ) -> NDArray[Any]:
     """Where chains from one of the patterns or its negative end, the one of the lowest mean energy."""
     starts = np.concatenate([patterns, -patterns])
