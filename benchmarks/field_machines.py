@@ -1,6 +1,6 @@
 """Symmetric machines in a field: 16x16, h = 0.1, 2000 configurations, seven temperatures, six seeds.
 
-    python -m benchmarks.field_machines [seeds]
+    python -m benchmarks.field_machines [seeds [temperatures]]
 
 Each seed has its own configurations. Couplings are read from the weights of the machine, their errors from
 its training; the Fisher errors are those of a field and one coupling per axis, from the covariance of their
@@ -55,14 +55,14 @@ def _errors(covariance: np.ndarray) -> np.ndarray:
     return np.sqrt(np.diag(MEANS @ covariance @ MEANS.T))
 
 
-def main(n_seeds: int = 6) -> None:
+def main(n_seeds: int = 6, *temperatures: float) -> None:
     print(
         "| T | converged | h T | J T | errors of h T, J T | largest deviation, errors "
         "| error / Fisher error | h T by pseudo-likelihood | CPU, s |"
     )
     print("|" + "---|" * 9)
     deviations = []
-    for temperature in TEMPERATURES:
+    for temperature in temperatures or TEMPERATURES:
         rows = [row(temperature, seed) for seed in range(1, n_seeds + 1)]
         columns = {name: np.array([item[name] for item in rows]) for name in rows[0]}
         both = np.abs(np.concatenate([columns["h_z"], columns["J_z"]]))
@@ -78,8 +78,10 @@ def main(n_seeds: int = 6) -> None:
             flush=True,
         )
     every = np.concatenate(deviations)
-    print(f"\nWithin one error {np.mean(every < 1):.0%}, within three {np.mean(every < 3):.0%} of {len(every)}.")
+    print(
+        f"\nWithin one error {np.mean(every < 1):.0%}, within three {np.mean(every < 3):.0%} of {len(every)}."
+    )
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*map(int, sys.argv[1:2]), *map(float, sys.argv[2:]))

@@ -24,7 +24,7 @@ from thermorbm.stats import Estimate, jackknife, mean_estimate
 
 OFFSETS, WINDOW = np.array([-1, -0.33, 0.33, 1]), 0.5  # in units of 1/L: nu = 1 in two dimensions
 OMEGA = 1.75
-SIDES = {"triangular": (12, 18, 24), "honeycomb": (9, 12, 18), "kagome": (6, 9, 12), "square": (12, 16, 24)}
+SIDES = {"triangular": (9, 15, 30), "honeycomb": (6, 12, 24), "kagome": (6, 9, 18), "square": (8, 16, 32)}
 COUPLINGS = {"square": (1.0, 0.5)}
 STRIPS: dict[str, tuple[Hamiltonian, float]] = {
     "field 0.1": (tr.hamiltonian("square", (8, 12), field=0.1, open=(True, False)), 2.2),

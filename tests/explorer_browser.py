@@ -16,7 +16,7 @@ const [kind, start, n, steps, seed] = arguments, done = arguments[arguments.leng
 (async function () {
   const spec = App.point().machines[kind], hamiltonian = App.state.hamiltonian;
   const bytes = await Thermorbm.unpack(document.getElementById(spec.id).textContent);
-  const machine = Thermorbm.makeMachine(spec, bytes, App.family().shape);
+  const machine = Thermorbm.makeMachine(spec, bytes);
   const random = Thermorbm.generator(seed), values = [];
   for (let k = 0; k < n; k++) {
     const chain = Thermorbm.makeChain(machine, random);

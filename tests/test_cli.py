@@ -340,7 +340,6 @@ HEAVY = {
     "numpy",
     "pandas",
     "PIL",
-    "plotly",
     "rich",
     "scipy",
     "torch",

@@ -84,6 +84,8 @@ def test_sites_of_a_cell_lie_along_the_last_axis():
     data = tr.Dataset.from_spins(v, hamiltonian=kagome)
     np.testing.assert_array_equal(data.grids(), v.reshape(4, 2, 3, 3))
     np.testing.assert_array_equal(kagome.energy(data.grids()), kagome.energy(v))
+    image = np.ma.filled(data.plot(n=1).images[0].get_array(), np.nan)
+    np.testing.assert_array_equal(image, data.grids()[0, :, :, 0])  # the first site of every cell
 
 
 def test_the_certificate_survives_hold_out(data):

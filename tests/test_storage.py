@@ -219,3 +219,20 @@ def test_every_altered_byte_is_noticed(saved):
         saved.write_bytes(altered)
         with pytest.raises(FileError):
             read_hdf5(saved, "dataset")
+
+
+def test_a_file_that_somebody_reads_is_replaced_when_it_is_free(saved, monkeypatch):
+    """Windows does not replace an open file: most are free again in a moment; one that is not is named."""
+    replace, refusals = os.replace, iter([True, True, False])
+
+    def busy(source, target):
+        if next(refusals, True):
+            raise PermissionError(13, "Permission denied", str(target))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", busy)
+    write_hdf5(saved, "dataset", {"new": np.ones(2)}, {})
+    assert list(read_hdf5(saved, "dataset")[0]) == ["new"]
+    with pytest.raises(FileError, match="cannot be written: Permission denied"):
+        write_hdf5(saved, "dataset", ARRAYS, {})
+    assert os.listdir(saved.parent) == [saved.name]

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs Debian's Chromium and its driver for tests/report/test_report_in_browser.py if they are missing and
+# Installs Debian's Chromium and its driver for the tests that open pages in a browser, if they are missing and
 # we may install; otherwise says so and leaves the test to skip.
 command -v chromium >/dev/null && command -v chromedriver >/dev/null && exit 0
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then

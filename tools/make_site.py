@@ -50,19 +50,23 @@ def executed_pages():
 
 
 def run_pages(build):
-    """Runs all pages with code, as many at a time as there are cores; ends with the first error."""
+    """Runs all pages with code, as many at a time as there are cores; ends with their errors."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(lambda page: _run_page(page, build), executed_pages()))
+        problems = [text for text in pool.map(lambda page: run_page(page, build), executed_pages()) if text]
+    if problems:
+        raise SystemExit("\n".join(problems))
 
 
-def _run_page(page, build):
+def run_page(page, build):
+    """Runs the code of one page into the build; gives what went wrong, or None."""
     target = build / page.relative_to(ROOT / "docs")
     command = [sys.executable, str(ROOT / "tools" / "run_page.py"), str(page), str(target)]
-    surroundings = {"OMP_NUM_THREADS": "1", **os.environ}
-    done = subprocess.run(command, capture_output=True, text=True, env=surroundings)
+    done = subprocess.run(command, capture_output=True, text=True, env={"OMP_NUM_THREADS": "1", **os.environ})
     if done.returncode:
-        raise SystemExit(f"the code of {page.relative_to(ROOT)} failed:\n{done.stderr}")
+        print(f"{page.name} failed", flush=True)
+        return f"the code of {page.relative_to(ROOT)} failed:\n{done.stderr}"
     print(done.stdout.strip(), flush=True)
+    return None
 
 
 def lecture_page(build):

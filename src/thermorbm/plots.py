@@ -201,7 +201,7 @@ def _axes(ax: Axes | None) -> Axes:
 
 
 def tiles(pictures: NDArray[Any], n_columns: int | None = None) -> NDArray[np.float64]:
-    """(n, rows, columns) as one picture with gaps of nan; of more axes the first plane.
+    """(n, rows, columns) as one picture with gaps of nan; of further axes, or sites of a cell, the first.
 
     n_columns: by default all in one line up to eight, else about a square.
     """
@@ -210,7 +210,7 @@ def tiles(pictures: NDArray[Any], n_columns: int | None = None) -> NDArray[np.fl
     if pictures.ndim == 2:  # chains: one row each
         pictures = pictures[:, None, :]
     while pictures.ndim > 3:
-        pictures = pictures[:, 0]
+        pictures = pictures[..., 0]
     n, height, width = pictures.shape
     n_columns = n_columns or (n if n <= 8 else int(np.ceil(np.sqrt(n * height / width))))
     n_rows = -(-n // n_columns)

@@ -107,11 +107,13 @@ def _open_array(path: Path, lattice: Lattice | None, name: str | None) -> Iterat
     try:
         if _first_bytes(path, 6) == npy_format.MAGIC_PREFIX:
             yield np.load(path, mmap_mode="r", allow_pickle=False)
-        else:
+        elif is_hdf5(path) or zipfile.is_zipfile(path):
             with stored_arrays(path) as arrays:
                 chosen = _choose(path, arrays, lattice, name)
                 check_expansion(path, chosen)
                 yield chosen.read() if isinstance(chosen, _ZippedArray) else chosen
+        else:
+            raise FileError(path, "is not a npy, npz or HDF5 file", "convert it with numpy.save")
     except (FileError, InputError, MemoryError):
         raise
     except Exception as error:  # readers of damaged files raise nearly anything
@@ -128,7 +130,7 @@ def stored_arrays(path: Path) -> Iterator[Mapping[str, SpinArray]]:
         with zipfile.ZipFile(path) as archive:
             yield _zipped_arrays(archive)
     else:
-        raise FileError(path, "is not a npz or HDF5 file, nor npy with spins alone", "convert it with numpy")
+        raise FileError(path, "is not a npz or HDF5 file", "only these hold arrays by name")
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,6 @@ the same precision; those of a symmetric machine stay shared by all sites.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import torch
 
@@ -96,7 +94,10 @@ class DenseModule(MachineModule):
 
 
 class SymmetricModule(MachineModule):
-    """filters (n_filters, *window), visible_bias (), hidden_bias (n_filters,) on a periodic lattice."""
+    """filters (n_filters, *window), visible_bias (), hidden_bias (n_filters,) on a periodic lattice.
+
+    Where cells have several sites, filters have them along a last axis, as those of the machine.
+    """
 
     filters: torch.nn.Parameter
     visible_bias: torch.nn.Parameter
@@ -106,24 +107,22 @@ class SymmetricModule(MachineModule):
 
     def __init__(self, machine: SymmetricRBM) -> None:
         super().__init__(machine)
-        self.shape = machine.shape
-        sites = window_sites(machine.shape, machine.window, machine.origin)
-        # (n_sites, n_taps): the sites under the window of a site, and those whose window has it under a tap.
-        self.register_buffer("covered", torch.from_numpy(sites), persistent=False)
-        self.register_buffer("covering", torch.from_numpy(np.argsort(sites, axis=0)), persistent=False)
+        self.shape, self.n_cell = machine.shape, machine.n_cell
+        cells = window_sites(machine.shape, machine.window, machine.origin)
+        # (n_cells, n_taps): the cells under the window of a cell, and those whose window has it under a tap.
+        self.register_buffer("covered", torch.from_numpy(cells), persistent=False)
+        self.register_buffer("covering", torch.from_numpy(np.argsort(cells, axis=0)), persistent=False)
 
     def hidden_inputs(self, v: torch.Tensor) -> torch.Tensor:
         """(n, n_visible) -> (n, n_hidden)."""
-        inputs = torch.einsum("nit,ft->nfi", v[:, self.covered], self.filters.flatten(1))
+        cells = v.reshape(len(v), -1, self.n_cell)[:, self.covered]
+        inputs = torch.einsum("nits,fts->nfi", cells, self._taps)
         return (inputs + self.hidden_bias[:, None]).flatten(1)
 
     def visible_inputs(self, h: torch.Tensor) -> torch.Tensor:
         """(n, n_hidden) -> (n, n_visible)."""
-        units = h.reshape(len(h), len(self.filters), math.prod(self.shape))
-        return (
-            torch.einsum("nfjt,ft->nj", units[:, :, self.covering], self.filters.flatten(1))
-            + self.visible_bias
-        )
+        units = h.reshape(len(h), len(self.filters), -1)[:, :, self.covering]
+        return torch.einsum("nfjt,fts->njs", units, self._taps).flatten(1) + self.visible_bias
 
     def visible_field(self, v: torch.Tensor) -> torch.Tensor:
         """b.v of each row. (n, n_visible) -> (n,)."""
@@ -133,7 +132,12 @@ class SymmetricModule(MachineModule):
         """The machine of the present parameters, as NumPy arrays."""
         parts = (self.filters, self.visible_bias, self.hidden_bias)
         filters, visible, hidden = (tensor.detach().cpu().numpy() for tensor in parts)
-        return SymmetricRBM(filters, self.shape, visible, hidden)
+        return SymmetricRBM(filters, self.shape, visible, hidden, n_cell=self.n_cell)
+
+    @property
+    def _taps(self) -> torch.Tensor:
+        """(n_filters, n_taps, n_cell)."""
+        return self.filters.reshape(len(self.filters), -1, self.n_cell)
 
 
 def to_torch(machine: Machine) -> MachineModule:

@@ -1,8 +1,11 @@
 """The explorer in headless Chromium: slider, chains, drawing, figure, and what it says where it cannot."""
 
+import base64
 import re
 import shutil
 from dataclasses import replace
+from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -26,11 +29,12 @@ from thermorbm.dataset import Dataset
 from thermorbm.explorer import build_explorer
 from thermorbm.explorer.build import make_page
 from thermorbm.explorer.codec import with_weights
-from thermorbm.explorer.content import FamilyContent, Point, ShownMachine, contents
+from thermorbm.explorer.content import FamilyContent, Point, ShownMachine, contents, picture_shape
 from thermorbm.explorer.datasets import shown_data
 from thermorbm.explorer.fit import fit
+from thermorbm.hamiltonians.named import hamiltonian
 from thermorbm.lattice import Lattice
-from thermorbm.model import RBM
+from thermorbm.model import RBM, SymmetricRBM
 from thermorbm.observables.generation import generate
 from thermorbm.report.run import read_run
 from thermorbm.study.run import run_study
@@ -131,7 +135,7 @@ def shown_machine(run, family, point, kind):
 INPUTS = """
 const [kind, v, h] = arguments, done = arguments[arguments.length - 1], spec = App.point().machines[kind];
 Thermorbm.unpack(document.getElementById(spec.id).textContent).then(function (bytes) {
-  const machine = Thermorbm.makeMachine(spec, bytes, App.family().shape);
+  const machine = Thermorbm.makeMachine(spec, bytes);
   const x = new Float64Array(machine.nHidden), y = new Float64Array(machine.nVisible);
   machine.hiddenInputs(v, x);
   machine.visibleInputs(h, y);
@@ -151,9 +155,12 @@ Thermorbm.unpack(document.getElementById(spec.id).textContent).then(function (by
     ],
 )
 def test_weights_in_the_browser_are_those_of_the_machine(browser, explored_run, family, point, kind):
-    """Every weight within the error that the page states; inputs of both layers like those in Python."""
     choose(browser, ["2d", "3d"].index(family), point)
-    _, machine = shown_machine(explored_run, family, point, kind)
+    compare_inputs(browser, shown_machine(explored_run, family, point, kind)[1], kind)
+
+
+def compare_inputs(browser, machine, kind):
+    """Every weight within the error that the page states; inputs of both layers like those in Python."""
     v = np.random.default_rng(1).choice([-1, 1], (1, machine.n_visible))
     h = np.random.default_rng(2).choice([-1, 1], (1, machine.n_hidden))
     made = browser.execute_async_script(INPUTS, kind, v[0].tolist(), h[0].tolist())
@@ -203,7 +210,7 @@ def test_a_machine_of_the_papers_size_runs_at_twenty_steps_a_second(browser):
         const bytes = new Uint8Array(4 * (4096 + 400 + 400) + 400 * 4096), random = Thermorbm.generator(1);
         new Float32Array(bytes.buffer, 4 * (4096 + 400), 400).fill(0.001);
         for (let k = 4 * (4096 + 800); k < bytes.length; k++) bytes[k] = random.next() & 255;
-        const chain = Thermorbm.makeChain(Thermorbm.makeMachine(spec, bytes, [64, 64]), random);
+        const chain = Thermorbm.makeChain(Thermorbm.makeMachine(spec, bytes), random);
         chain.randomSpins();
         let best = Infinity;
         for (let run = 0; run < 10; run++) {
@@ -307,6 +314,30 @@ def test_dark_windows_get_a_dark_page(browser):
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(browser, theme):
+    """Contrast, names of controls, alternatives of pictures, structure."""
+    axe = files(pytest.importorskip("axe_core_python")) / "axe.min.js"
+    media = {"features": [{"name": "prefers-color-scheme", "value": theme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    try:
+        browser.find_element("id", "steps").click()
+        browser.find_element("css selector", "[data-start=drawing]").click()
+        browser.execute_script(axe.read_text(encoding="utf-8"))
+        faults = browser.execute_async_script(
+            "const done = arguments[0]; axe.run(document).then(found => done(found.violations));"
+        )
+        assert faults == []
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_it_prints(browser):
+    browser.find_element("id", "steps").click()
+    printed = browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
+    assert base64.b64decode(printed["data"]).startswith(b"%PDF")
+
+
 def test_published_results_say_what_is_missing(driver, copied_run):
     shutil.rmtree(copied_run / "cache")
     open_page(driver, build_explorer(copied_run))
@@ -339,6 +370,38 @@ def test_users_own_data_without_lattice_and_energy(driver, explored_run, tmp_pat
     assert "Hamiltonian of these configurations is not known" in text(driver, "#energy-chart")
     assert "<b>converged</b>" in text(driver, "#exactness")
     assert not is_shown(driver, "#pane-1")
+    assert complaints(driver) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("honeycomb", {"field": 0.3}), ("kagome", {"coupling": -1}), ("baxter-wu", {}), ("sk", {"seed": 1})],
+)
+def test_other_hamiltonians_have_their_energies(driver, explored_run, tmp_path, name, options):
+    """Any couplings and fields; where cells have several sites, symmetric machines with them, too."""
+    H, rng = hamiltonian(name, 16 if name == "sk" else (3, 6), **options), np.random.default_rng(2)
+    spins = rng.choice(np.array([-1, 1], np.int8), (40, H.n_sites))
+    data = shown_data(Dataset.from_spins(spins, hamiltonian=H), is_ising=False)
+    machines = {"dense": RBM(rng.normal(0, 0.3, (4, H.n_sites)), np.zeros(H.n_sites), np.zeros(4))}
+    if H.grid is not None:
+        shape, n_cell = H.grid.shape, H.grid.n_cell
+        filters = rng.normal(0, 0.3, (2, 2, 3) if n_cell == 1 else (2, 2, 3, n_cell))
+        machines["symmetric"] = SymmetricRBM(filters, shape, 0.1, [0.2, -0.1], n_cell=n_cell)
+    shown = {key: ShownMachine(partial(machines.get, key), []) for key in machines}
+    points = [Point(1.0, data, shown, {})]
+    sides = picture_shape(None, points, H.n_sites)
+    family = FamilyContent("other", sides, H.n_sites, None, dict.fromkeys(shown, "A machine"), points)
+    page = tmp_path / "other.html"
+    page.write_text(make_page(read_run(explored_run), [family], fit([family], 10**6)), encoding="utf-8")
+    open_page(driver, page)
+    choose(driver, 0, 0)
+    energies = driver.execute_script(
+        "return App.state.spins.map(v => Thermorbm.energyOf(App.state.hamiltonian, v));"
+    )
+    np.testing.assert_allclose(energies, H.energy(spins[:12]), atol=1e-5)
+    for key, machine in machines.items():
+        compare_inputs(driver, machine, key)
+    driver.find_element("id", "steps").click()
     assert complaints(driver) == []
 
 

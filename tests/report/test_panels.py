@@ -1,6 +1,5 @@
-"""Series and panels: numbers, labels, and specifications that plotly accepts."""
+"""Series and panels: numbers, labels, legends."""
 
-import json
 import math
 
 import numpy as np
@@ -8,21 +7,11 @@ import pytest
 from markupsafe import Markup
 
 from thermorbm.report.chart import outline, wider_bins
-from thermorbm.report.interactive import numbers, panel_spec
 from thermorbm.report.labels import TC, percent, plain, short, with_error
 from thermorbm.report.page import script_json
 from thermorbm.report.panels import Panel, draw_panels, series
 from thermorbm.report.style import finish, our_style
-
-
-def test_every_specification_is_valid(page):
-    import plotly.graph_objects as go
-
-    data = page[page.index('id="panel-data">') + len('id="panel-data">') :]
-    specs = json.loads(data[: data.index("</script>")])
-    assert len(specs) > 40
-    for spec in specs.values():
-        go.Figure(spec)  # raises on an unknown property or value
+from thermorbm.report.svg import numbers
 
 
 @pytest.mark.parametrize(
@@ -75,13 +64,20 @@ def test_numbers_for_the_page():
     assert script_json({"a": "</script>&"}) == '{"a":"\\u003c/script\\u003e\\u0026"}'
 
 
-def test_specification_of_a_panel():
-    curve = series(plain("a<b>"), [1, 2], [3, 4], [0.1, 0.2], marker="circle")
-    spec = panel_spec(Panel(plain("t"), plain("x"), plain("y"), (curve,), marks=((1.5, TC),)))
-    (trace,) = spec["data"]
-    assert trace["name"] == "a&lt;b&gt;"
-    assert trace["error_y"]["array"] == [0.1, 0.2]
-    assert spec["layout"]["shapes"][0]["x0"] == 1.5
+def test_legends_name_series_in_the_order_in_which_they_are_drawn():
+    """Row by row, points with errors among lines; matplotlib alone would list lines first, by columns."""
+    marks = {"marker": "circle"}
+    curves = [
+        series(plain(f"n{k}"), [1, 2], [k, k], [0.1, 0.1] if k % 2 else None, **marks) for k in range(7)
+    ]
+    with our_style():
+        figure = draw_panels([Panel(plain("t"), plain("x"), plain("y"), tuple(curves))], columns=1)
+        finish(figure)
+    places = {
+        label.get_text(): label.get_window_extent().get_points()[0] for label in figure.legends[0].get_texts()
+    }
+    reading = sorted(places, key=lambda name: (-round(places[name][1]), places[name][0]))
+    assert reading == [f"n{k}" for k in range(7)]
 
 
 def test_wider_bins_keep_the_area():

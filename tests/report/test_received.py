@@ -210,7 +210,7 @@ def test_what_a_runner_elsewhere_is_said_to_do_is_not_believed(state, copied_run
     (copied_run / "state.json").write_text(json.dumps(state))
     assert run(["status", str(copied_run)]) == 0
     said = capsys.readouterr().out
-    assert "running: pid 1 on else\\x1b[2Jwhere\n" in said
+    assert "running: pid 1 on else\\x1b[2Jwhere, time left not known yet\n" in said
     assert "last error" not in said
 
 

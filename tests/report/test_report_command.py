@@ -9,7 +9,7 @@ def test_makes_the_report_again(copied_run, quick_figures, capsys):
     (copied_run / "results.json").unlink()  # as in a directory whose run was killed
     assert run(["report", str(copied_run), "--workers", "1"]) == 0
     assert capsys.readouterr().out.strip() == str(copied_run / "report.html")
-    assert (copied_run / "report.html").stat().st_size > 1_000_000
+    assert (copied_run / "report.html").stat().st_size > 100_000
     assert (copied_run / "results.json").exists()
 
 

@@ -1,23 +1,27 @@
-"""The page in headless Chromium: no errors, no requests, every figure drawn, series that toggle."""
+"""The page in headless Chromium: no errors, no requests, everything to be seen, heard and printed."""
 
 import base64
 import json
 import re
 import shutil
+from importlib.resources import files
 
 import pytest
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--window-size=1200,900",
+    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--window-size=1280,900",
 )  # fmt: skip
-DRAWN = """
-const place = arguments[0], svg = place.querySelector("svg.main-svg");
-return place.dataset.drawn === "yes" && svg !== null && svg.getBoundingClientRect().height > 150
-    && place.querySelectorAll(".scatterlayer .trace").length > 0;
+FOLDS = "document.querySelectorAll('details.fold').forEach(fold => { fold.open = arguments[0]; });"
+CURSORS = "return Array.from(document.querySelectorAll('.cursor')).filter(c => c.getAttribute('d')).length;"
+# Rules of WCAG 2 at levels A and AA, and what axe calls best practice: names, landmarks, order of headings.
+AXE = """
+const done = arguments[arguments.length - 1];
+const places = fault => fault.nodes.slice(0, 3).map(node => node.html.slice(0, 200));
+axe.run({resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "best-practice"]})
+    .then(found => done(found.violations.map(fault => fault.id + ": " + places(fault))));
 """
-VISIBLE = "return arguments[0]._fullData.map(trace => trace.visible);"
 
 pytestmark = pytest.mark.skipif(
     not CHROMIUM or not DRIVER,
@@ -37,11 +41,20 @@ def browser(finished_run, tmp_path_factory):
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(DRIVER))
     driver.set_page_load_timeout(120)
+    driver.set_script_timeout(300)
     driver.get("about:blank")
     driver.get_log("performance")  # of the page that the browser opens with
     driver.get((finished_run / "report.html").as_uri())
     yield driver
     driver.quit()
+
+
+@pytest.fixture
+def unfolded(browser):
+    """The page with all sections open."""
+    browser.execute_script(FOLDS, True)
+    yield browser
+    browser.execute_script(FOLDS, False)
 
 
 def wait_for(driver, condition):
@@ -55,70 +68,152 @@ def elements(driver, selector):
 
 
 def bring(driver, place):
-    """Scrolls to a panel and waits until it is drawn."""
     driver.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", place)
-    wait_for(driver, lambda d: d.execute_script(DRAWN, place))
+    return place
 
 
-def test_every_figure_is_drawn(browser, page):
-    figures = elements(browser, "main figure")
+def point_at(driver, panel, right=0, down=0):
+    """The pointer goes to the middle of a panel, or beside it."""
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    bring(driver, panel)
+    ActionChains(driver).move_to_element_with_offset(panel, right, down).perform()
+
+
+def test_the_first_screen_needs_no_scrolling(browser):
+    """All four cards begin above the lower edge, the upper two end there too."""
+    browser.execute_script("scrollTo(0, 0)")
+    cards = [card.rect for card in elements(browser, ".card")]
+    assert len(cards) == 4
+    assert max(card["y"] for card in cards) < 700
+    assert max(card["y"] + card["height"] for card in cards[:2]) < 900
+    assert elements(browser, "#card-claims .mark")[0].is_displayed()
+
+
+def test_every_figure_is_drawn(unfolded, page):
+    figures = elements(unfolded, "main figure")
     assert [figure.get_attribute("id") for figure in figures] == re.findall(r'<figure id="([^"]+)"', page)
     for figure in figures:
-        panels = figure.find_elements("css selector", ".panel")
+        panels = figure.find_elements("css selector", ".place > div:not([hidden]) > svg.panel")
         for panel in panels:
-            bring(browser, panel)
+            assert panel.size["height"] > 60
         if not panels:
-            image = figure.find_element("css selector", "img.static")
-            assert browser.execute_script("return arguments[0].naturalWidth", image) > 100
+            image = bring(unfolded, figure.find_element("css selector", "img"))
+            wait_for(
+                unfolded, lambda d, i=image: d.execute_script("return arguments[0].naturalWidth", i) > 100
+            )
             assert image.size["width"] > 100
 
 
-def test_a_click_in_the_legend_hides_and_shows_a_series(browser):
-    panel = elements(browser, "#fig-8 .panel")[0]
-    bring(browser, panel)
-    before = browser.execute_script(VISIBLE, panel)
-    entry = panel.find_elements("css selector", ".legendtoggle")[0]
-    entry.click()
-    wait_for(browser, lambda d: "legendonly" in d.execute_script(VISIBLE, panel))
-    panel.find_elements("css selector", ".legendtoggle")[0].click()
-    wait_for(browser, lambda d: d.execute_script(VISIBLE, panel) == before)
+def test_sections_are_folded_and_links_open_them(browser):
+    fold = elements(browser, "#section-entropy details.fold")[0]
+    assert fold.get_attribute("open") is None
+    bring(browser, elements(browser, "nav a[href='#section-entropy']")[0]).click()
+    wait_for(browser, lambda d: elements(d, "#section-entropy figure")[0].is_displayed())
+    browser.execute_script(FOLDS, False)
 
 
-def test_the_mouse_shows_values(browser):
-    from selenium.webdriver.common.action_chains import ActionChains
-
-    panel = elements(browser, "#fig-8 .panel")[0]
-    bring(browser, panel)
-    point = panel.find_elements("css selector", ".scatterlayer .points path")[0]
-    ActionChains(browser).move_to_element(point).perform()
-    wait_for(browser, lambda d: panel.find_elements("css selector", ".hoverlayer .hovertext"))
+def test_a_mark_unfolds_into_its_claim(browser):
+    mark = bring(browser, elements(browser, "#card-claims .mark summary")[0])
+    mark.click()
+    wait_for(browser, lambda d: elements(d, "#card-claims .mark[open] p")[0].text)
+    mark.click()
 
 
-def test_narrow_windows_need_no_sideways_scrolling(browser):
+def test_a_click_in_the_legend_hides_and_shows_a_series(unfolded):
+    button = bring(unfolded, elements(unfolded, "#fig-8 .legend button[data-name]")[0])
+    button.click()
+    assert button.get_attribute("aria-pressed") == "false"
+    assert elements(unfolded, "#fig-8 .curves > g.off")
+    button.click()
+    assert not elements(unfolded, "#fig-8 .curves > g.off")
+
+
+def test_the_pointer_shows_values_with_errors_and_the_same_temperature_elsewhere(browser):
+    panel = elements(browser, "#card-entropy svg.panel")[0]
+    point_at(browser, panel)
+    tip = elements(browser, "#tip")[0]
+    wait_for(browser, lambda d: tip.is_displayed())
+    assert re.search(r"\d\.\d+\(\d+\)", tip.text)
+    assert elements(browser, ".strip.near")
+    browser.execute_script(FOLDS, True)
+    point_at(browser, panel, 20)
+    assert wait_for(browser, lambda d: d.execute_script(CURSORS) > 5)
+    browser.execute_script(FOLDS, False)
+
+
+def test_arrow_keys_do_what_the_pointer_does(browser):
+    from selenium.webdriver.common.keys import Keys
+
+    panel = bring(browser, elements(browser, "#card-entropy svg.panel")[0])
+    browser.execute_script("arguments[0].focus()", panel)
+    panel.send_keys(Keys.ARROW_RIGHT)
+    tip = elements(browser, "#tip")[0]
+    wait_for(browser, lambda d: tip.is_displayed())
+    before = tip.text
+    for _ in range(40):
+        panel.send_keys(Keys.ARROW_RIGHT)
+    assert tip.text != before
+    panel.send_keys(Keys.ESCAPE)
+    assert not tip.is_displayed()
+
+
+def test_scales_switch(unfolded):
+    figure = next(
+        f for f in elements(unfolded, "figure") if f.find_elements("css selector", ".legend .scale")
+    )
+    shown = [d.get_attribute("hidden") is None for d in figure.find_elements("css selector", ".place > div")]
+    bring(unfolded, figure.find_element("css selector", ".scale")).click()
+    after = [d.get_attribute("hidden") is None for d in figure.find_elements("css selector", ".place > div")]
+    assert sum(after) == sum(shown)
+    assert after != shown
+
+
+def test_narrow_windows_need_no_sideways_scrolling(unfolded):
     metrics = {"width": 390, "height": 800, "deviceScaleFactor": 2, "mobile": True}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    unfolded.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     try:
-        wait_for(browser, lambda d: d.execute_script("return window.innerWidth") == 390)
-        assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+        wait_for(unfolded, lambda d: d.execute_script("return window.innerWidth") == 390)
+        assert unfolded.execute_script("return document.documentElement.scrollWidth") <= 390
     finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        unfolded.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_print_has_pictures_instead_of_curves(browser):
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+def test_print_unfolds_every_section(browser):
+    closed = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {})["data"])
+    assert closed.startswith(b"%PDF")
+    assert len(re.findall(rb"/Type\s*/Page\b", closed)) > 10
+    assert not elements(browser, "details.fold[open]")  # and folds them again
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everyone_can_read_it(unfolded, scheme):
+    """axe-core finds no fault: contrast, alternative texts, names, landmarks, headings."""
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    unfolded.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
     try:
-        figure = elements(browser, "#fig-8")[0]
-        assert figure.find_element("css selector", "img.static").is_displayed()
-        assert not figure.find_element("css selector", ".panels").is_displayed()
-        printed = browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
-        assert base64.b64decode(printed["data"]).startswith(b"%PDF")
+        unfolded.execute_script((files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8"))
+        assert unfolded.execute_async_script(AXE) == []
     finally:
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+        unfolded.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 def test_names_of_users_did_not_become_code(browser):
     assert browser.title == "Small <script>alert(1)</script> & <b>bold</b> study"
     assert elements(browser, "h1 b, h1 script") == []
+
+
+def test_without_scripts_everything_is_there(browser):
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        browser.refresh()
+        assert elements(browser, "#card-entropy svg.panel")[0].size["height"] > 100
+        elements(browser, "#section-entropy details.fold > summary")[0].click()
+        wait_for(browser, lambda d: elements(d, "#section-entropy svg.panel")[0].is_displayed())
+        assert not elements(browser, ".scale")[0].is_displayed()  # what would do nothing is not shown
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+        browser.refresh()
 
 
 def test_nothing_went_wrong_and_nothing_was_asked_for(browser):

@@ -92,9 +92,24 @@ def test_peaks_as_intervals_second_peaks_and_none(tmp_path):
         "not determined <small>(the maximum may lie almost anywhere)</small>", "2.3000", "–", "–",
     ]  # fmt: skip
     with our_style():
-        (panel,) = draw_forest(family).panels
-    assert [len(curve.x) for curve in panel.series] == [2, 1, 2]
-    assert panel.series[2].x.tolist() == [2.125, 2.375]
+        (chart,) = draw_forest(family)
+    (panel,) = chart.panels
+    assert [len(curve.x) for curve in panel.series] == [1, 2, 2]
+    assert panel.series[1].x.tolist() == [2.125, 2.375]
+
+
+def test_many_estimates_are_divided_among_panels_that_are_alike(tmp_path):
+    """75 rows in one column made a figure of a metre."""
+    row = partial(CriticalTemperature, "entropy_per_spin", "heat_peak", "heat_capacity")
+    rows = (*(row(Estimate(2.2 + 0.001 * k, 0.01)) for k in range(74)), row(Estimate(9.0, 3.0)))
+    family = a_view(tmp_path, critical_temperatures=rows)
+    with our_style():
+        charts = draw_forest(family)
+    panels = [panel for chart in charts for panel in chart.panels]
+    assert [len(panel.rows) for panel in panels] == [19, 19, 19, 18]
+    assert max(chart.figure.get_figheight() for chart in charts) < 5
+    assert panels[-1].x_range[1] < 2.5  # one estimate far off does not stretch the axis
+    assert panels[-1].series[-1].name.tex == "beyond the scale, see the table"
 
 
 def test_a_quantity_with_a_measure_of_its_own_has_a_figure(tmp_path, monkeypatch):

@@ -49,7 +49,7 @@ def worker_pids(out):
     return found
 
 
-def wait_until(condition, seconds=60.0):
+def wait_until(condition, seconds=300.0):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end

@@ -1,5 +1,6 @@
 """Run directories and their lock."""
 
+import io
 import json
 import os
 import socket
@@ -169,3 +170,18 @@ def test_a_lock_that_was_cut_off_is_nobodys(tmp_path):
     path.write_text('{"pid": 1')
     with locked(path):
         pass
+
+
+def test_a_lock_is_read_where_its_first_byte_cannot_be(tmp_path):
+    """As on Windows, where others may not read what is locked: the byte is a blank."""
+
+    class Locked(io.StringIO):
+        def read(self, size=-1):
+            if self.tell() == 0:
+                raise PermissionError(13, "Permission denied")
+            return super().read(size)
+
+    path = tmp_path / "lock"
+    with locked(path):
+        file = Locked(path.read_text())
+        assert lock_module._read(file) == owner(path) == {"pid": os.getpid(), "host": socket.gethostname()}

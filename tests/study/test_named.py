@@ -10,7 +10,7 @@ import pytest
 
 import thermorbm as tr
 from thermorbm.errors import InputError
-from thermorbm.study.named import NamedHamiltonian, described, hamiltonian_of, has_square_symmetry, vector
+from thermorbm.study.named import NamedHamiltonian, bond_label, described, hamiltonian_of, has_square_symmetry
 from thermorbm.study.plan import plan_study
 from thermorbm.study.steps import import_
 from thermorbm.study.toml import builtin_studies, load_study, read_study
@@ -106,7 +106,11 @@ def test_words_vectors_and_symmetry():
     H = tr.hamiltonian("triangular", (24, 24), coupling=-1.0, field=0.1)
     assert described(H) == "triangular 24x24, coupling -1, field 0.1"
     assert described(tr.hamiltonian("j1j2", (6, 6), coupling=(1, -0.5))) == "j1j2 6x6, coupling (1, -0.5)"
-    assert [vector(product) for product in H.products] == [(1, 0), (0, 1), (1, 1)]
+    assert [bond_label(product, H) for product in H.products] == [(1, 0), (0, 1), (1, 1)]
+    cells = tr.hamiltonian("honeycomb", (6, 6))
+    assert [bond_label(product, cells) for product in cells.products] == [
+        (0, 1, 0, 0), (1, 0, 1, 0), (1, 0, 0, 1)
+    ]  # fmt: skip
     square = {name: tr.hamiltonian(name, (6, 6), coupling=J) for name, J in (("square", 1), ("j1j2", (1, 2)))}
     assert all(has_square_symmetry(model) for model in square.values())
     assert has_square_symmetry(tr.hamiltonian("plaquette", (4, 4)))
@@ -132,7 +136,7 @@ BAD = [
     ({"field": 0.1, "method": "swendsen-wang"}, None, "ghost spin"),
     ({"lattice": "baxter-wu", "method": "wolff"}, None, "products of three or four spins"),
     ({"lattice": "pm-j"}, SYMMETRIC, "filters must be absent for .*differ from place to place: train dense"),
-    (HONEYCOMB, SYMMETRIC, "filters must be absent for cells of 2 sites.*one site per cell so far"),
+    (HONEYCOMB, {**SYMMETRIC, "point_group": True}, "point_group must be false here"),
     ({"open": [0]}, SYMMETRIC, "filters must be absent at open edges"),
     ({"lattice": "triangular"}, {**SYMMETRIC, "point_group": True}, "point_group must be false here"),
     (

@@ -45,15 +45,19 @@ name = "honeycomb"
 lattice = "honeycomb"
 shape = [3, 3]
 coupling = -1
-temperatures = [1.0]
-samples = 200
+temperatures = [1.0, 2.0]
+samples = 400
 held_out = 100
-hidden = [4]
-parts = ["thermal", "weights", "hidden", "likelihood"]
+parts = ["thermal"]
 
-[family.changes]
-epochs = 1
-least_updates = 0
+[[family.variant]]
+name = "symmetric"
+filters = [3]
+kernel = 2
+temperatures = [2.0]
+
+[family.variant.changes]
+least_updates = 200
 """
 
 
@@ -118,9 +122,18 @@ def test_cells_of_several_sites(run):
     assert (family.n_sites, family.shape, family.model.n_cell) == (18, None, 2)
     assert family.critical_temperature == pytest.approx(tr.exact.TC_HONEYCOMB)
     assert family.model.order == "overlap with the ground state"
-    (row,) = family.balanced_data()
+    cold, hot = family.balanced_data()
+    assert cold.certificate.passed
+    assert hot.certificate.passed
+    row = cold
     assert row.thermal["abs_magnetization_per_spin"].value > 0.8  # sublattices, well below T_c
     assert abs(row.thermal["magnetization_per_spin"].value) < 0.2
+    assert [pair.r for pair in family.model.pairs] == [(0, 1, 0, 0), (1, 0, 1, 0), (1, 0, 0, 1)]
+    (machine,) = family.first_seeds("symmetric")
+    learned = {pair.r: pair.coupling * machine.value for pair in machine.interactions.pairs}
+    np.testing.assert_allclose([learned[pair.r] for pair in family.model.pairs], -1, atol=0.35)
+    own = machine.interactions.own.thermal["energy_per_spin"]
+    assert own.value < -0.5  # of honeycomb's own H: chains start at the data
 
 
 def test_the_report_leaves_out_what_assumes_the_ferromagnet(place, run):
@@ -130,8 +143,8 @@ def test_the_report_leaves_out_what_assumes_the_ferromagnet(place, run):
     assert "Hamiltonians of this study" in words
     assert "antiferromagnet: samples beside exact values" in words
     assert "order parameter here is the overlap with the ground state" in words  # sign rule, filter sums
-    assert "a cell has 2 sites, and they know one" in words
-    assert "In truth they are (1, 0): −1, (0, 1): −1, (1, 1): −1 and 0 for all others" in words
+    assert "In truth they are r = (1, 0): −1, r = (0, 1): −1, r = (1, 1): −1 and 0 for all others" in words
+    assert "In truth they are 0–1 (0, 0): −1" in words
     assert "learned T" not in words
     assert (place / "figures" / "models-entropy.svg").exists()
     assert (place / "figures" / "symmetric-couplings-antiferromagnet.svg").exists()

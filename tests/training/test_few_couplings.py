@@ -7,7 +7,13 @@ import thermorbm as tr
 from thermorbm.errors import InputError
 from thermorbm.hamiltonians.cells import Product
 from thermorbm.inverse_ising import asked_products, grid_of
-from thermorbm.observables import coupling_estimates, infer_couplings, interactions
+from thermorbm.inverse_ising.sums import product_sums
+from thermorbm.observables import (
+    coupling_estimates,
+    infer_couplings,
+    interactions,
+    negative_log_likelihood,
+)
 from thermorbm.training.coupling_filters import coupling_filters, n_filters_of
 from thermorbm.training.design import choose_design
 from thermorbm.training.few_couplings import CouplingDesign, with_few_couplings
@@ -174,7 +180,7 @@ def test_machines_of_several_sites_are_trained_saved_and_loaded(tmp_path):
 
 
 def test_other_recipes_are_refused_for_cells_of_several_sites():
-    data = tr.sample(tr.hamiltonian("honeycomb", (4, 4)), 3.0, 100, seed=1)
+    data = tr.sample(tr.hamiltonian("honeycomb", (4, 4)), 3.0, 200, seed=1)
     with pytest.raises(InputError, match="cells of several sites"):
         tr.train(data, model="symmetric", recipe="paper")
 
@@ -194,3 +200,33 @@ def test_free_machines_need_their_data_for_errors():
     for error, vector in zip(fisher, ((0, 1), (1, 0)), strict=True):
         assert found.couplings[vector].value == pytest.approx(1 / 3, rel=1e-6)
         assert found.couplings[vector].error == pytest.approx(error, rel=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("temperature", [1.8, 2.2, 2.6])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_field_and_coupling_are_within_three_errors_which_are_near_those_of_fisher(temperature, seed):
+    """16x16, h = 0.1, 2000 configurations: the seeds of benchmarks/field_machines.py, which has all 42."""
+    H = tr.hamiltonian("square", (16, 16), field=0.1)
+    data = tr.sample(H, temperature, 2000, seed=1000 * seed + round(10 * temperature))
+    result = tr.train(data, model="symmetric", seed=seed)
+    found = coupling_estimates(result.rbm)
+    assert result.converged
+    assert len(found.labels) == 3
+    sums = product_sums(data.spins(), H.grid, asked_products(data, H.grid, (3, 3)))
+    fisher = np.sqrt(np.diag(np.linalg.inv(np.cov(sums, rowvar=False) * len(data))))
+    for k, truth in enumerate((0.1, 1.0, 1.0)):
+        assert abs(found.values[k] - truth / temperature) < 3 * found.errors[k]
+        assert found.errors[k] < 1.5 * fisher[k]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("temperature", [1.0, 0.25])
+def test_entropy_of_the_triangular_antiferromagnet_is_that_of_its_torus(temperature):
+    H = tr.hamiltonian("triangular", (6, 6), coupling=-1.0)
+    exact = tr.exact.transfer_matrix(H, temperature).entropy
+    machine = tr.train(tr.sample(H, temperature, 4000, seed=1), model="symmetric", seed=1).rbm
+    log_z = machine.log_partition(method="ais", width=0.2, seed=1)
+    nll = negative_log_likelihood(machine, tr.sample(H, temperature, 20_000, seed=2), log_z)
+    assert abs(nll.value - exact) < max(0.001, 3 * nll.error)
+    assert log_z.is_trusted

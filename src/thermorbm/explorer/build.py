@@ -140,7 +140,9 @@ def _machine(stored: Stored, place: str) -> dict[str, Any]:
         "format": stored.format,
         "rows": stored.rows,
         "columns": stored.columns,
+        "shape": stored.shape,
         "window": stored.window,
+        "n_cell": stored.n_cell,
         "weight_error": stored.weight_error,
         "energy_error": stored.energy_error,
     }

@@ -28,17 +28,21 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """A machine as the page holds it. text: base64 of compressed bytes. window: sides of shared filters.
+    """A machine as the page holds it. text: base64 of compressed bytes.
 
-    rows, columns: of W as stored. weight_error: the largest of a single weight. energy_error: standard
-    deviation of the change of visible energies, total in nats; None where it was not looked at.
+    rows, columns: of W as stored. shape, window, n_cell: of symmetric machines the lattice and the filters in
+    cells, and the sites of a cell; shape and window are None for dense ones. weight_error: the largest of a
+    single weight. energy_error: standard deviation of the change of visible energies, total in nats; None
+    where it was not looked at.
     """
 
     format: str
     text: str
     rows: int
     columns: int
+    shape: tuple[int, ...] | None
     window: tuple[int, ...] | None
+    n_cell: int
     weight_error: float
     energy_error: float | None
 
@@ -48,11 +52,19 @@ def store(machine: Machine, format: str, v: NDArray[np.int8] | None = None) -> S
     W, b, c = _parts(machine)
     content, rounded = FORMATS[format](W)
     biases = np.concatenate([b, c]).astype("<f4").tobytes()
-    window = machine.window if isinstance(machine, SymmetricRBM) else None
-    error = float(np.abs(rounded - W.astype(np.float64)).max())
-    text = packed_text(biases + content)
     rows, columns = W.shape
-    return Stored(format, text, rows, columns, window, error, _energy_error(machine, rounded, v))
+    symmetric = machine if isinstance(machine, SymmetricRBM) else None
+    return Stored(
+        format,
+        packed_text(biases + content),
+        rows,
+        columns,
+        symmetric.shape if symmetric else None,
+        symmetric.window if symmetric else None,
+        symmetric.n_cell if symmetric else 1,
+        float(np.abs(rounded - W.astype(np.float64)).max()),
+        _energy_error(machine, rounded, v),
+    )
 
 
 def _energy_error(machine: Machine, W: Floats, v: NDArray[np.int8] | None) -> float | None:
@@ -78,8 +90,8 @@ def _parts(machine: Machine) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
 def with_weights(machine: Machine, W: Floats) -> Machine:
     """The machine that has these weights, as `_parts` orders them."""
     if isinstance(machine, SymmetricRBM):
-        filters = W.reshape(machine.filters.shape)
-        return SymmetricRBM(filters, machine.shape, machine.visible_bias, machine.hidden_bias)
+        filters, biases = W.reshape(machine.filters.shape), (machine.visible_bias, machine.hidden_bias)
+        return SymmetricRBM(filters, machine.shape, *biases, n_cell=machine.n_cell)
     assert isinstance(machine, RBM)
     return RBM(W, machine.b, machine.c)
 

@@ -6,6 +6,7 @@ shown, the smallest, of the first seed, at single temperatures.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,7 +63,8 @@ class Point:
 class FamilyContent:
     """A family with its points, lowest value first. kinds: name for people by key; there may be none.
 
-    shape: sides of the lattice, None where it is not known. notes: sentences on what is not there.
+    shape: sides of its picture, None where it is not known: those of the lattice, with the sites of a cell
+    side by side. notes: sentences on what is not there.
     """
 
     name: str
@@ -114,9 +116,8 @@ class _Reader:
         points = [self._point(family, value, chosen, notes) for value in sorted(values)]
         kinds = {key: _kind_name(key, next(iter(machines.values()))) for key, machines in chosen.items()}
         n_sites = family.n_sites or max((row.n_sites for row in family.data), default=0)
-        return FamilyContent(
-            family.name, family.shape, n_sites, family.critical_temperature, kinds, points, notes
-        )
+        shape = picture_shape(family.shape, points, n_sites)
+        return FamilyContent(family.name, shape, n_sites, family.critical_temperature, kinds, points, notes)
 
     def _point(
         self,
@@ -171,6 +172,18 @@ class _Reader:
             return np.asarray(arrays["all_filters"] * float(arrays["all_filters_scale"]))
         first = arrays.get("filters")
         return None if first is None else first.reshape(len(first), -1).astype(np.float64)
+
+
+def picture_shape(
+    shape: tuple[int, ...] | None, points: Sequence[Point], n_sites: int
+) -> tuple[int, ...] | None:
+    """Sides of the picture of n_sites on a lattice of that shape, or on that of the Hamiltonian."""
+    models = [point.data.hamiltonian for point in points if point.data and point.data.hamiltonian]
+    if shape is None and models and models[0].grid is not None:
+        shape = models[0].grid.shape
+    if not shape or n_sites % math.prod(shape):
+        return None
+    return (*shape[:-1], shape[-1] * (n_sites // math.prod(shape)))
 
 
 def _dataset_tasks(directory: RunDirectory) -> Iterator[tuple[tuple[str, float], str]]:

@@ -20,7 +20,6 @@ from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.hamiltonians.cells import Grid, Product
 from thermorbm.inverse_ising.pseudo_likelihood import PRECISION
 from thermorbm.inverse_ising.sums import product_sums
-from thermorbm.sampling.sampler import draw
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +39,8 @@ def likelihood_step(
     The covariance is that of the data and of the model's configurations together. None where the model's
     configurations are not certified, so that nothing can be learnt from them.
     """
+    from thermorbm.sampling.sampler import draw  # compiled kernels that few trainings need
+
     H = fitted_hamiltonian(grid, products, values)
     made = draw(H, 1.0, n_samples, seed, threads=1)
     if not made.certificate.passed:
@@ -48,7 +49,8 @@ def likelihood_step(
     wanted, prior = _sums(data, grid, products), PRECISION / len(data)
     fisher = np.cov(model, rowvar=False) + prior * np.eye(len(values))
     step = np.linalg.solve(fisher, wanted.mean(axis=0) - model.mean(axis=0) - prior * values)
-    return values + step, np.linalg.inv(fisher) * (1 / len(data) + 1 / n_samples)
+    covariance = np.asarray(np.linalg.inv(fisher) * (1 / len(data) + 1 / n_samples), np.float64)
+    return values + step, covariance
 
 
 def _sums(data: Dataset, grid: Grid, products: Sequence[Product]) -> Floats:

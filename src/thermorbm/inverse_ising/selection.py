@@ -55,13 +55,19 @@ def asked_products(data: Dataset, grid: Grid, window: Offset) -> tuple[Product, 
 
     Fewer than MOST_PRODUCTS: where as many are asked for, the data have no Hamiltonian of few products.
     """
-    rows = max(64, MOST_SPINS // data.n_sites)
-    if len(data) > rows:
-        data = data.select(np.linspace(0, len(data) - 1, rows).astype(np.int64))
+    data = thinned(data)
     chosen: list[Product] = []
     for candidates in _candidates(grid, window):
         chosen = _extended(data, grid, chosen, candidates)
     return tuple(_without_superfluous(data, grid, chosen))
+
+
+def thinned(data: Dataset) -> Dataset:
+    """Evenly spaced configurations, as many as are looked at."""
+    rows = max(64, MOST_SPINS // data.n_sites)
+    if len(data) <= rows:
+        return data
+    return data.select(np.linspace(0, len(data) - 1, rows).astype(np.int64))
 
 
 def _candidates(grid: Grid, window: Offset) -> Iterator[list[Product]]:

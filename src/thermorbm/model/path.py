@@ -118,7 +118,7 @@ def preferred_pattern(machine: Layers) -> NDArray[Any]:
     All up for a ferromagnet's machine, a checkerboard for an antiferromagnet's.
     """
     signs = leading_patterns(machine, 1)[0]
-    return (signs * signs[0]).astype(machine.dtype)
+    return np.asarray(signs * signs[0], machine.dtype)
 
 
 def leading_patterns(machine: Layers, most: int) -> NDArray[np.int64]:
@@ -132,7 +132,7 @@ def leading_patterns(machine: Layers, most: int) -> NDArray[np.int64]:
     def product(v: NDArray[Any]) -> NDArray[Any]:
         h = machine.hidden_inputs(v.reshape(1, n).astype(dtype)) - c
         pull = np.asarray(machine.visible_inputs(h) - b, np.float64)[0]
-        return pull + _NO_WEIGHTS * v.ravel()
+        return np.asarray(pull + _NO_WEIGHTS * v.ravel())
 
     start = np.random.default_rng(0).normal(size=n)  # any: the patterns are the same for every seed
     k = min(most, n - 1, machine.n_hidden)

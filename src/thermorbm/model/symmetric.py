@@ -81,7 +81,8 @@ class SymmetricRBM(Machine):
             raise FileError(path, f"holds {sorted(arrays)}", f"a {cls.kind} file holds {', '.join(names)}")
         values = {name: arrays[name] for name in names if name != "shape"}
         n_cell = int(arrays["n_cell"]) if "n_cell" in arrays else 1
-        return cls(shape=arrays["shape"].tolist(), provenance=metadata.get("provenance"), n_cell=n_cell, **values)
+        shape, provenance = arrays["shape"].tolist(), metadata.get("provenance")
+        return cls(shape=shape, provenance=provenance, n_cell=n_cell, **values)
 
     @property
     def n_filters(self) -> int:

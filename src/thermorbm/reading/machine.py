@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from thermorbm import observables as ob
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
+from thermorbm.inverse_ising import Label
 from thermorbm.lattice import Lattice
 from thermorbm.model import Machine, SymmetricRBM
 from thermorbm.observables.weights import hidden_bias, visible_bias
@@ -185,29 +186,48 @@ def interactions(
 ) -> Interactions:
     """Couplings over k_B T with the temperature they stand for; averages of the machine's own chains.
 
-    by_vector: pairs are told apart by their displacement, instead of averaged over axes and signs. The error
-    of a single machine's couplings is not known; several seeds show it.
+    by_vector: pairs are told apart by their displacement, instead of averaged over axes and signs. A machine
+    of few couplings knows its errors; those of other machines are not known, and several seeds show them.
     """
     own = _own_chains(machine, held_out, seed)
     try:
         learned = ob.interactions(machine)
     except InputError as error:  # a window too large to expand
         return Interactions(Estimate(math.nan, math.nan), (), (), own, problem=str(error))
-    pairs = learned.vectors if by_vector else learned.pairs
+    several = learned.n_cell > 1  # then no bond is that of neighbours
+    pairs = learned.vectors if by_vector or several else learned.pairs
+    nearest = math.nan if several else learned.nearest
     fours = sorted(learned.of_order(4).items(), key=lambda item: -abs(item[1]))[:LARGEST_FOURS]
     return Interactions(
-        nearest_coupling=Estimate(learned.nearest, math.nan),
-        pairs=tuple(Pair(tuple(r), value) for r, value in pairs.items()),
+        nearest_coupling=Estimate(nearest, math.nan if several else _nearest_error(machine)),
+        pairs=tuple(Pair(flat_label(r), value) for r, value in pairs.items()),
         fours=tuple(Four(tuple(tuple(x) for x in places), value) for places, value in fours),
         own=own,
-        temperature=1 / learned.nearest if learned.nearest > 0 else None,
-        field=sum(learned.of_order(1).values()),
+        temperature=1 / nearest if nearest > 0 else None,
+        field=learned.field,
     )
+
+
+def flat_label(label: Label) -> tuple[int, ...]:
+    """A displacement as it is; (site, site, displacement) of cells of several sites as one row of numbers."""
+    if isinstance(label[-1], tuple):
+        return int(label[0]), int(label[1]), *label[-1]
+    return tuple(int(r) for r in label)
+
+
+def _nearest_error(machine: SymmetricRBM) -> float:
+    """Of the coupling of neighbours, the mean over axes, where training has left errors with the machine."""
+    if "couplings" not in machine.provenance:
+        return math.nan
+    found = ob.coupling_estimates(machine)
+    axes = [tuple(row) for row in np.eye(len(machine.shape), dtype=np.int64).tolist()]
+    weights = np.array([float(label in axes) for label in found.labels]) / len(axes)
+    return math.sqrt(float(weights @ found.covariance @ weights))
 
 
 def _own_chains(machine: SymmetricRBM, held_out: Dataset, seed: int) -> OwnChains:
     """Averages over chains of the machine that start at held-out configurations."""
-    if held_out.lattice is None or held_out.temperature is None:
+    if (held_out.hamiltonian or held_out.lattice) is None or held_out.temperature is None:
         return OwnChains()
     rows = np.arange(OWN_CHAINS) * len(held_out) // OWN_CHAINS
     chains = machine.gibbs(held_out.select(rows).spins(), OWN_STEPS, seed)

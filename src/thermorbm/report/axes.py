@@ -50,7 +50,8 @@ class Axis:
         else:
             locator = MaxNLocator(about, steps=[1, 2, 2.5, 5, 10])
             values = [float(value) for value in locator.tick_values(self.low, self.high)]
-        inside = [value for value in values if self.low <= value <= self.high]
+        slack = 1e-9 * (self.high - self.low)  # rounding must not lose a number at the end
+        inside = [value for value in values if self.low - slack <= value <= self.high + slack]
         return list(zip(self.place(np.array(inside)).tolist(), tick_words(inside), strict=True))
 
 

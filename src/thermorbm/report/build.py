@@ -25,7 +25,7 @@ def build(path: Path | str, n_workers: int = 1) -> Path:
     """
     run, figures = read_run(Path(path)), all_figures()
     drawn = dict(zip(figures, draw_all(run, figures, n_workers), strict=True))
-    judged = judge_all(SECTIONS, run)
+    judged = judge_all(SECTIONS, run) if run.speaks_of_paper else []
     page = make_page(run, drawn, judged)
     report = run.path / "report.html"
     try:

@@ -22,6 +22,7 @@ from thermorbm.study.results import Indicators, Machine, Weights
 LANDMARKS = (0.44, 0.99, 1.54)
 FEW_BINS = 30
 MOST_COLUMNS = 3
+SYMMETRIC_LOOK = 4
 NO_LATTICE = "the configurations have no lattice on which to wrap filters"
 
 
@@ -147,6 +148,11 @@ def peak_of(curve: Points) -> tuple[float, float] | None:
     return max(((x, value) for x, value, _ in curve), key=lambda place: (place[1], place[0]), default=None)
 
 
+def first_look(role: str) -> int:
+    """Number of the colour and the marker of the smallest machines of a role; larger ones have the next."""
+    return SYMMETRIC_LOOK if role == "symmetric" else 0
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
     """Machines of one role on one family's data: figures 7 and 8 show several such columns side by side."""
@@ -156,7 +162,9 @@ class Column:
 
     @property
     def title(self) -> Label:
-        return plain(f"{self.family.name}, all temperatures") if self.role == "union" else self.family.title
+        if self.role != "union":
+            return self.family.title
+        return plain(f"{self.family.name}, {self.family.run.all_values}")
 
     @property
     def items(self) -> list[Indicators]:
@@ -178,6 +186,6 @@ def column_charts(
 def per_size(column: Column, curve: str, **style: Any) -> list[Series]:
     """One curve for each number of hidden units."""
     curves: list[Series] = []
-    for index, item in enumerate(column.items):
+    for index, item in enumerate(column.items, first_look(column.role)):
         curves += curve_series(size_label(item.n_hidden), points(item.curves.get(curve)), index, **style)
     return curves

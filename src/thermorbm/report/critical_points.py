@@ -8,22 +8,21 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from thermorbm.report.labels import Label, percent, plain, size_label, text, with_error
-from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, pair_of
+from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, Run, pair_of
 from thermorbm.report.section import Check, Ruling, decide, undecided
 from thermorbm.study.quantities import indicator_tex
 from thermorbm.study.results import CriticalTemperature
 
 ROLES = {
     "data": "configurations",
-    "union": "all temperatures",
     "union-proportions": "other proportions",
     "zero-bias": "without biases",
     "unbalanced": "unequal signs",
     "symmetric": "symmetric",
 }
-SHORT_ROLES = {"main": "", "union": "all T", "union-proportions": "other prop."}
+SHORT_ROLES = {"main": "", "union-proportions": "other prop."}
 CLOSE = 0.03  # of its own target
-NO_TC = "no critical temperatures were estimated"
+NO_TC = "no transition was determined"
 
 
 @dataclass(frozen=True)
@@ -34,6 +33,7 @@ class TcEstimate:
     """
 
     row: CriticalTemperature
+    run: Run
     infinite: float | None
     value: float
     error: float
@@ -57,6 +57,14 @@ class TcEstimate:
         return self.row.problem is None and self.row.estimate is not None
 
     @property
+    def problem(self) -> str | None:
+        """Why it is not determined, in words of the study's own parameter."""
+        control = self.run.results.study.control
+        if self.row.problem is None or control.is_temperature:
+            return self.row.problem
+        return self.row.problem.replace("temperatures", f"values of {control.name}")
+
+    @property
     def number(self) -> str:
         """2.240(12), or the 95 % interval 2.17–2.34 of a peak that is not resolved."""
         if self.row.interval is not None:
@@ -65,7 +73,7 @@ class TcEstimate:
 
     @property
     def label(self) -> Label:
-        return indicator_label(self.row.indicator, self.row.feature)
+        return indicator_label(self.row.indicator, self.row.feature, self.run.control_symbol)
 
     @property
     def full_label(self) -> Label:
@@ -75,7 +83,8 @@ class TcEstimate:
     @property
     def machines(self) -> Label:
         """The machines that were read."""
-        role = ROLES.get(self.role, "" if self.role == "main" else str(self.row.variant))
+        names = {**ROLES, "main": "", "union": self.run.all_values}
+        role = names.get(self.role, str(self.row.variant))
         if self.n_hidden is None:
             return plain(role)
         return size_label(self.n_hidden) + (f", {role}" if role else "")
@@ -83,7 +92,9 @@ class TcEstimate:
     @property
     def short_machines(self) -> str:
         """The same where there is little room."""
-        return f"{SHORT_ROLES.get(self.role, str(self.row.variant))} {self.n_hidden}".strip()
+        symbol = self.run.results.study.control.symbol
+        names = {**SHORT_ROLES, "union": f"all {symbol}"}
+        return f"{names.get(self.role, str(self.row.variant))} {self.n_hidden}".strip()
 
     @property
     def distance(self) -> float | None:
@@ -100,29 +111,30 @@ class TcEstimate:
         """n_h = 400: T_c = 2.240(12) (-1.20 % from its target)."""
         size = "" if self.n_hidden is None else size_label(self.n_hidden) + ": "
         if self.row.problem is not None:
-            return text("{}{}", size, self.row.problem)
+            return text("{}{}", size, self.problem)
         if self.row.interval is not None:
             return text("{}$T_c$ within {} (95 %)", size, self.number)
         off = "" if self.distance is None else f" ({percent(self.distance, signed=True)} from its target)"
         return text("{}$T_c$ = {}{}", size, self.number, off)
 
 
-def indicator_label(indicator: str, feature: str) -> Label:
-    return Label(indicator_tex(indicator, feature))
+def indicator_label(indicator: str, feature: str, control: Label) -> Label:
+    """What tells T_c. control: the symbol of the parameter that is varied."""
+    return Label(indicator_tex(indicator, feature, control.tex))
 
 
 def tc_estimates(family: FamilyView, shown: bool = False) -> list[TcEstimate]:
     """All indicators of a family whose curves were searched, or those that stand in the table of T_c."""
     rows = [row for row in family.results.critical_temperatures if row.is_shown or not shown]
     pairs = [(row, pair_of(row.estimate) or (math.nan, math.nan)) for row in rows if row.was_sought]
-    return [TcEstimate(row, family.critical, *pair) for row, pair in pairs]
+    return [TcEstimate(row, family.run, family.critical, *pair) for row, pair in pairs]
 
 
 def estimates_by(family: FamilyView, role: str, indicator: str) -> list[TcEstimate]:
     """Like `searched_by`, but only where T_c is determined. Missing if it is nowhere."""
     rows = [row for row in searched_by(family, role, indicator) if row.is_determined]
     if not rows:
-        raise Missing("no critical temperature is determined")
+        raise Missing(NO_TC)
     return rows
 
 

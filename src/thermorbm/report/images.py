@@ -16,6 +16,8 @@ from thermorbm.report.style import DOUBLE, new_figure, symmetric_limit
 
 Picture = NDArray[Any]
 
+FEW_PIXELS = 5  # a side: such pictures need no room
+
 
 def flat(filters: Picture) -> Picture:
     """(n, *shape) as (n, rows, columns): one layer of a cube, a row of a chain."""
@@ -30,7 +32,8 @@ def flat(filters: Picture) -> Picture:
 
 def filter_rows(rows: Sequence[tuple[Label, Picture, float]], n_shown: int) -> Figure:
     """One row of filters for each (label, filters, standard deviation of W), with its own colour scale."""
-    figure = new_figure(DOUBLE, 0.25 + 1.28 * len(rows))
+    small = max(max(flat(filters).shape[1:]) for _, filters, _ in rows) <= FEW_PIXELS
+    figure = new_figure(DOUBLE, 0.25 + (0.7 if small else 1.28) * len(rows))
     axes = figure.subplots(len(rows), n_shown, squeeze=False)
     for line, (label, filters, deviation) in zip(axes, rows, strict=True):
         limit = 2 * deviation or 1.0

@@ -29,7 +29,7 @@ from thermorbm.report.section import (
     make_tables,
 )
 from thermorbm.report.sections import SECTIONS, SUMMARY
-from thermorbm.report.sections.summary import transition_title, write_lead
+from thermorbm.report.sections.summary import write_lead
 from thermorbm.report.style import DPI
 from thermorbm.report.symbols import symbol_rows
 
@@ -45,6 +45,11 @@ class SectionContent:
     charts: Sequence[Shown]
     tables: Sequence[PageTable]
     gaps: Sequence[Gap]
+
+    @property
+    def left_out(self) -> list[Gap]:
+        """What lacks its numbers."""
+        return [gap for gap in self.gaps if not gap.is_failure]
 
     @property
     def about(self) -> str:
@@ -80,9 +85,8 @@ def make_page(run: Run, drawn: Drawn, judged: Sequence[Judged]) -> str:
         cards=cards,
         failures=_failure_words([gap for gap in gaps if gap.is_failure], judged),
         symbols=symbol_rows(run),
-        transitions=transition_title(run),
         tally=_tally(judged),
-        claims=judged if run.speaks_of_paper else (),
+        claims=judged,
         of_paper=run.speaks_of_paper,
         section_of={claim.id: section.id for section in SECTIONS for claim in section.claims},
         contents=[content for content in contents if not content.is_empty],

@@ -124,8 +124,11 @@ def add_legend(figure: Figure, panels: Sequence[Panel]) -> None:
 
 def listed_series(panels: Sequence[Panel]) -> list[Series]:
     """The series that a legend names, each name once, in the order in which they are drawn."""
-    every = [item for panel in all_panels(panels) for item in panel.series if item.listed and item.name.tex]
-    return list({item.name.tex: item for item in reversed(every)}.values())[::-1]
+    named: dict[str, Series] = {}
+    for item in (item for panel in all_panels(panels) for item in panel.series if item.listed):
+        named.setdefault(item.name.tex, item)
+    named.pop("", None)
+    return list(named.values())
 
 
 def _by_rows(names: list[str], n_columns: int) -> list[str]:

@@ -35,10 +35,10 @@ ValueAndError = tuple[float, float]
 Some = TypeVar("Some")
 
 NO_MACHINES = {
-    "main": "no machines for single temperatures were trained",
+    "main": "no machines for single datasets were trained",
     "symmetric": "no symmetric machines were trained",
-    "union": "no machine was trained on all temperatures together",
-    "union-proportions": "no machine was trained on other proportions of temperatures",
+    "union": "no machine was trained on all data together",
+    "union-proportions": "no machine was trained on other proportions of the data",
     "zero-bias": "no machines without biases were trained",
     "unbalanced": "no machines were trained on configurations with unequal signs",
     "other": "no machines were trained by another recipe",
@@ -80,6 +80,12 @@ class Run:
         """T_c, or the like for another control parameter."""
         symbol = self.control_symbol
         return TC if symbol == T else symbol + Label("$_c$")
+
+    @property
+    def all_values(self) -> str:
+        """What a machine for everything was trained on: all temperatures, or the like."""
+        control = self.results.study.control
+        return "all temperatures" if control.is_temperature else f"all values of {control.name}"
 
     @property
     def speaks_of_paper(self) -> bool:

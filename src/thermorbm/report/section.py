@@ -131,7 +131,11 @@ class RunFigure:
     draw: Callable[..., Chart | list[Chart]]
 
     def attempts(self, run: Run) -> Iterator[list[Chart] | Gap]:
-        yield attempt(f"{self.part}, {self.title}", partial(self._charts, run))
+        yield attempt(self._name(run), partial(self._charts, run))
+
+    def _name(self, run: Run) -> str:
+        """What it is, with its part of the paper where a study has to do with that."""
+        return f"{self.part}, {self.title}" if self.part and run.speaks_of_paper else self.title
 
     def _charts(self, run: Run) -> list[Chart]:
         return self._named(self.draw(run), "", plain(self.title))
@@ -152,7 +156,7 @@ class FamilyFigure(RunFigure):
 
     def attempts(self, run: Run) -> Iterator[list[Chart] | Gap]:
         for family in run.families if self.of_data else run.views:
-            what = f"{self.part}, {self.title} ({family.name})"
+            what = f"{self._name(run)} ({family.name})"
             result = attempt(what, partial(self._charts_of, family))
             if family.as_paper and isinstance(result, Gap) and not result.is_failure:
                 continue  # what the paper's machines have no part in

@@ -38,8 +38,8 @@ SHAPES = {
     "line-ns": "m0-7v14",
 }
 OPEN_SHAPES = ("x", "cross", "line-ns", "circle-open")
-FONT, LETTER = 12, 6.4  # height and mean width of letters
-ROW_HEIGHT = 21
+LETTER = 6.9  # mean width of letters, on phones
+ROW_HEIGHT, TICK_WIDTH = 21, 62
 DIGITS = 6  # of the numbers that a reader can point at
 LEAST_RATIO = 8  # of the largest to the smallest value, from which on a logarithmic scale tells more
 TAGS = re.compile(r"(</?(?:i|sub|sup)>)")
@@ -54,6 +54,11 @@ class Frame:
     height: float
     x: Axis
     y: Axis
+
+    @property
+    def n_ticks(self) -> int:
+        """How many numbers there is room for along x."""
+        return max(2, int((self.x.end - self.x.start) / TICK_WIDTH))
 
     @property
     def inner(self) -> tuple[float, float, float, float]:
@@ -208,7 +213,7 @@ def _axes(panel: Panel, frame: Frame) -> Markup:
     left, top, width, height = frame.inner
     bottom, right = top + height, left + width
     parts = [Markup('<path class="grid" d="{}"/>').format(_grid(panel, frame))]
-    for place, words in frame.x.ticks(6):
+    for place, words in frame.x.ticks(frame.n_ticks):
         parts.append(_text(place, bottom + 15, escape(words), "middle"))
     if panel.rows:
         places = frame.y.place(-np.arange(len(panel.rows), dtype=np.float64))
@@ -231,11 +236,11 @@ def _axes(panel: Panel, frame: Frame) -> Markup:
 
 
 def _grid(panel: Panel, frame: Frame) -> str:
-    left, top, width, height = frame.inner
-    across = "" if panel.rows else "".join(
-        f"M{_number(left)} {_number(at)}h{_number(width)}" for at, _ in frame.y.ticks(5)
-    )  # fmt: skip
-    return across + "".join(f"M{_number(at)} {_number(top)}v{_number(height)}" for at, _ in frame.x.ticks(6))
+    left, top, width, height = (_number(edge) for edge in frame.inner)
+    rows = [] if panel.rows else [at for at, _ in frame.y.ticks(5)]
+    across = [f"M{left} {_number(at)}h{width}" for at in rows]
+    upright = [f"M{_number(at)} {top}v{height}" for at, _ in frame.x.ticks(frame.n_ticks)]
+    return "".join((*across, *upright))
 
 
 def _marks(panel: Panel, frame: Frame) -> Markup:

@@ -35,6 +35,9 @@ MACHINE = (
     ("$p_h$", "share of hidden units that point the way their filters ask for"),
     ("2.269(12)", "a value with one standard error in units of its last digits: 2.269 ± 0.012"),
 )  # fmt: skip
+UNKNOWN = (
+    ("$J(r)$", "coupling of two spins at distance $r$ in −ln of the probability that a machine learned"),
+)
 ISING = (
     (PSEUDO_ENTROPY.tex, "pseudo-entropy: the pseudo-likelihood of the true model, never above the entropy"),
     (HEAT_CAPACITY.tex, "heat capacity"),
@@ -50,5 +53,5 @@ def symbol_rows(run: Run) -> list[tuple[Markup, Markup]]:
         (run.control_label.html, text("{}, the parameter that is varied", control.name)),
         (run.critical_symbol.html, text("{} of the transition", control.name)),
     ]
-    letters = (*MACHINE, *ISING) if run.speaks_of_paper else MACHINE
+    letters = (*MACHINE, *(ISING if run.speaks_of_paper else UNKNOWN))
     return [*rows, *((Label(symbol).html, Label(meaning).html) for symbol, meaning in letters)]

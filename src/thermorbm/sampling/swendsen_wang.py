@@ -14,7 +14,7 @@ from thermorbm.xoroshiro import next_uniform, next_word
 def swendsen_wang(spins: Any, neighbours: Any, join: Any, generators: Any, n_sweeps: int) -> None:
     """Moves each chain by n_sweeps. spins: (n_chains, n_sites) int8; neighbours: (n_sites, most), each bond
     once, and the site itself where it has fewer; join: of the same shape; generators: (n_chains, 2)."""
-    parent = np.empty(spins.shape[1], np.int64)
+    parent = np.empty(spins.shape[1], np.int32)
     for chain in range(spins.shape[0]):
         for _ in range(n_sweeps):
             _join_clusters(spins[chain], neighbours, join, generators[chain], parent)
@@ -45,9 +45,9 @@ def _root(parent: Any, site: int) -> int:
 
 @njit
 def _sign_clusters(spins: Any, generator: Any, parent: Any) -> None:
+    """Parents are lower sites of the same cluster, so they have their sign before their children."""
     for site in range(len(spins)):
-        root = _root(parent, site)
-        if root == site:  # roots are the lowest site of their cluster, so they come first
+        if parent[site] == site:
             spins[site] = 1 if next_word(generator) >> np.uint64(63) else -1
         else:
-            spins[site] = spins[root]
+            spins[site] = spins[parent[site]]

@@ -18,7 +18,7 @@ from thermorbm.runner.task import Task
 from thermorbm.stats import Estimate
 from thermorbm.storage import read_json, write_csv
 from thermorbm.study import results as typed
-from thermorbm.study.named import described, vector
+from thermorbm.study.named import bond_label, described
 from thermorbm.study.quantities import ON_TRAINING_DATA, QUANTITIES, Quantity
 from thermorbm.study.results import (
     FORMAT,
@@ -143,12 +143,12 @@ def _model(family: Family) -> Values | None:
         return None
     H = family.model
     grid, uniform = H.grid, H.uniform and H.largest_order == 2
-    pairs = [item for item in H.products or () if uniform and grid and grid.n_cell == 1]
+    pairs = H.products if uniform and H.products else ()
     return {
         "words": described(H),
         "order": order_kind(H),
         "n_cell": 1 if grid is None else grid.n_cell,
-        "pairs": [{"r": vector(item), "coupling": item.coupling} for item in pairs],
+        "pairs": [{"r": bond_label(item, H), "coupling": item.coupling} for item in pairs],
         "field": float(H.field[0]) if H.uniform else None,
     }
 

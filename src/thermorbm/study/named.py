@@ -122,11 +122,15 @@ def _said(value: Any) -> str:
     return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
-def vector(pair: Product) -> tuple[int, ...]:
-    """The displacement of a bond; of r and -r the one that is listed for machines too."""
-    (_, first), (_, second) = pair.points
-    step = tuple(b - a for a, b in zip(first, second, strict=True))
-    return max(step, tuple(-x for x in step))
+def bond_label(pair: Product, model: Hamiltonian) -> tuple[int, ...]:
+    """The displacement of a bond, after its two sites where cells have several; as of learned couplings."""
+    from thermorbm.observables.interactions import Interactions
+    from thermorbm.reading.machine import flat_label
+
+    assert model.grid is not None
+    n_cell = model.grid.n_cell
+    places = [(*step, site) if n_cell > 1 else step for site, step in pair.points]
+    return flat_label(Interactions(model.grid.shape, {}, 0.0, n_cell).label(*places))
 
 
 def has_square_symmetry(model: Hamiltonian) -> bool:

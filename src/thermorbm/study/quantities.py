@@ -74,10 +74,10 @@ class Quantity:
         """The label of an axis, as TeX: the symbol, over the number of spins where it is a total's."""
         return f"{self.tex}$/N$" if self.over_n else self.tex
 
-    def mark_label(self, mark: str = "") -> str:
-        """The name of the feature that marks T_c, as TeX. mark: where it is not this quantity's own."""
+    def mark_label(self, mark: str = "", control: str = "$T$") -> str:
+        """What tells T_c, as TeX. mark: where it is not this quantity's own. control: what T is called."""
         if (mark or self.mark) == HEAT_PEAK:
-            return rf"$T\,$d{self.tex}$/$d$T$"
+            return rf"{control}$\,$d{self.tex}$/$d{control}"
         if (mark or self.mark) == STEEPEST:
             return f"slope of {self.tex}"
         return f"{self.tex} {self.of}" if self.of else self.tex
@@ -266,8 +266,8 @@ def read_all(record: Source, arrays: Arrays) -> dict[str, Estimate]:
     return names
 
 
-def indicator_tex(name: str, mark: str = "") -> str:
-    """The name of the feature that marks T_c, as TeX. mark: what was sought, see `Quantity.mark`.
+def indicator_tex(name: str, mark: str = "", control: str = "$T$") -> str:
+    """How tables and figures call what tells T_c, as TeX. mark: what was sought, see `Quantity.mark`.
 
     name: of a curve; or "target_KIND", the peak that a kind of indicator is set against.
     """
@@ -276,7 +276,7 @@ def indicator_tex(name: str, mark: str = "") -> str:
     quantity = find_quantity(name)
     if quantity is None:
         return name.replace("_", " ")
-    return quantity.mark_label(mark) + _suffix(name, quantity)
+    return quantity.mark_label(mark, control) + _suffix(name, quantity)
 
 
 def indicator_text(name: str, mark: str = "") -> str:

@@ -399,9 +399,6 @@ def _check_uniform(model: Hamiltonian, variant: Variant) -> None:
     if model.grid is None or model.products is None:
         remedy = "its couplings differ from place to place: train dense machines"
         raise InputError(key, got, f"absent for {model!r}", remedy)
-    if model.grid.n_cell > 1:
-        remedy = "symmetric machines have one site per cell so far: train dense machines"
-        raise InputError(key, got, f"absent for cells of {model.grid.n_cell} sites", remedy)
     if not model.uniform:
         raise InputError(key, got, "absent at open edges", "no two sites are alike: train dense machines")
     if variant.point_group and not has_square_symmetry(model):

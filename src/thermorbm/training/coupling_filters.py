@@ -38,10 +38,10 @@ def coupling_filters(products: Sequence[Product], field: float, window: Offset, 
     first = 0
     for product in products:
         weights, own = _units(len(product.points), product.coupling)
-        rows = range(first, first + len(weights))
         for place, column in zip(_places(product, window), weights.T, strict=True):
-            filters[(rows, *place)] = column
-        biases[rows], first = own, first + len(weights)
+            for row, weight in enumerate(column.tolist(), start=first):
+                filters[(row, *place)] = weight
+        biases[first : first + len(own)], first = own, first + len(own)
     return {
         "filters": filters.astype(np.float32),
         "visible_bias": np.array(field, np.float32),

@@ -33,7 +33,7 @@ from thermorbm.inverse_ising import (
     label_of,
     likelihood_step,
 )
-from thermorbm.inverse_ising.selection import MOST_PRODUCTS, MOST_SPINS
+from thermorbm.inverse_ising.selection import MOST_PRODUCTS, thinned
 from thermorbm.model import Machine, SymmetricRBM
 from thermorbm.training.coupling_filters import coupling_filters, n_filters_of
 from thermorbm.training.design import Design, SymmetricDesign
@@ -47,7 +47,9 @@ Floats = NDArray[np.float64]
 # twice as many are no help. Spins of all of them, at most.
 _PER_CONFIGURATION, _LEAST, _MOST_SPINS = 8, 2, 1 << 24
 _NEWTON_STEPS = 2
-# In standard errors: where neighbours are alike by more, along every axis, the data are a ferromagnet's.
+_MOST_SITES = 64  # of a window: the pairs of a larger one are too many to look through
+# In standard errors: where neighbours are alike by more, along every axis, the data are a ferromagnet's. A
+# step that is longer than so many errors of its noise is no noise.
 _CLEAR = 4.0
 # A step of the likelihood is a few errors long; a much longer one comes from a model in another phase.
 _LONGEST_STEP = 10.0
@@ -92,9 +94,13 @@ def with_few_couplings(design: Design, recipe: Recipe) -> Design:
         return design
     if design.n_cell > 1 and (design.point_group or not recipe.natural):
         raise InputError("recipe", recipe.name, "fast, without point_group, for cells of several sites")
+    if design.n_cell * design.kernel ** len(design.shape) > _MOST_SITES:
+        if design.n_cell > 1:
+            raise InputError("kernel", design.kernel, f"small enough for a window of {_MOST_SITES} sites")
+        return design
     if design.point_group or not recipe.natural:
         return design
-    in_field = is_magnetized(design.data) and not recipe.zero_bias
+    in_field = not recipe.zero_bias and is_magnetized(design.data)
     if design.n_cell == 1 and not in_field and _is_ferromagnetic(design.data):
         return design
     products = asked_products(design.data, design.grid, (design.kernel,) * len(design.shape))
@@ -124,9 +130,7 @@ def _problem(design: SymmetricDesign, products: tuple[Product, ...], recipe: Rec
 def _is_ferromagnetic(data: Dataset) -> bool:
     """Whether neighbours along every axis are clearly alike."""
     assert data.lattice is not None  # cells of one site
-    shape, rows = data.lattice.shape, max(64, MOST_SPINS // data.n_sites)
-    some = data.select(np.linspace(0, len(data) - 1, min(rows, len(data))).astype(np.int64))
-    v = some.spins().reshape(-1, *shape)
+    v = thinned(data).spins().reshape(-1, *data.lattice.shape)
     for axis in range(1, v.ndim):
         alike = (v * np.roll(v, 1, axis)).reshape(len(v), -1).mean(axis=1)
         if not alike.mean() > _CLEAR * alike.std() / np.sqrt(len(v)):
@@ -163,7 +167,8 @@ class CouplingTrainer:
         """To the maximum of the pseudo-likelihood, or one step of Newton's method on the likelihood."""
         if self.update == 0:
             model = Hamiltonian.of_cells("asked", self.design.grid, self.design.products)
-            inferred = infer_couplings(self._data, model=model)
+            start = infer_couplings(thinned(self._data), model=model).values  # a pass over all takes longer
+            inferred = infer_couplings(self._data, model=model, start=start)
             self._values, self._covariance = inferred.values, inferred.covariance
         else:
             self._polish()
@@ -197,12 +202,17 @@ class CouplingTrainer:
         return bool(np.isfinite(self._values).all())
 
     def judge(self, history: History) -> Verdict:
-        """Converged at the maximum of the pseudo-likelihood, or if the last step was below one error."""
+        """Converged at the maximum of the pseudo-likelihood, or when steps are but noise.
+
+        Two steps that both end at the maximum differ by the noise of the model's configurations of both.
+        """
         likelihood = np.asarray(history["pseudo_likelihood"]) / self._data.n_sites
         if not np.isfinite(likelihood[-1]):
             return Verdict("diverged", float("nan"), float("nan"))
         drift = float(likelihood[-1] - likelihood[-2]) if len(likelihood) > 1 else 0.0
-        settled = self.update == 1 or not np.abs(self._step).max() > 1
+        share = len(self._data) / self._n_samples
+        noise = np.sqrt(2 * share / (1 + share))  # of a step, in standard errors
+        settled = self.update == 1 or not np.abs(self._step).max() > _CLEAR * noise
         return Verdict("converged" if settled else "not converged", drift, 0.0)
 
     def machine(self, provenance: dict[str, Any] | None = None) -> Machine:

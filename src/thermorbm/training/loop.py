@@ -26,7 +26,7 @@ from thermorbm.shown import html_table
 from thermorbm.storage import check_target
 from thermorbm.training import checkpoint as checkpoints
 from thermorbm.training.board import Board, opened_board
-from thermorbm.training.design import DenseDesign, choose_design
+from thermorbm.training.design import DenseDesign, Design, choose_design
 from thermorbm.training.devices import choose_device, torch_threads
 from thermorbm.training.few_couplings import with_few_couplings
 from thermorbm.training.monitor import (
@@ -143,7 +143,7 @@ def train(
     validation = None if validation is None else as_dataset("validation", validation)
     if epochs is not None:
         changes |= {"epochs": epochs, "least_updates": 0}
-    design = choose_design(data, model, n_hidden, filters, kernel, point_group)
+    design: Design = choose_design(data, model, n_hidden, filters, kernel, point_group)
     chosen = choose_recipe(recipe, changes, design.recipes)
     if isinstance(recipe, str) and "batch_size" not in changes:
         chosen = _with_small_batches(chosen, len(data))

@@ -34,11 +34,15 @@ FRESH_UNTIL = 0.9
 class Training(Protocol):
     """A run that the loop can drive, whatever the machine is and however an update is made."""
 
-    design: Design
-    recipe: Recipe
     update: int
     distance: float
     n_updates: int
+
+    @property
+    def design(self) -> Design: ...
+
+    @property
+    def recipe(self) -> Recipe: ...
 
     @property
     def updates_per_epoch(self) -> int: ...

@@ -33,7 +33,7 @@ const Choice = (function () {
   async function machineOf(spec) {
     if (!machines.has(spec.id)) {
       const bytes = await Thermorbm.unpack(get(spec.id).textContent);
-      machines.set(spec.id, Thermorbm.makeMachine(spec, bytes, family().shape));
+      machines.set(spec.id, Thermorbm.makeMachine(spec, bytes));
       if (machines.size > MEMORY) machines.delete(machines.keys().next().value);
     }
     return machines.get(spec.id);
@@ -82,13 +82,19 @@ const Choice = (function () {
     const count = values.length / size, sums = new Float64Array(count);
     for (let k = 0; k < values.length; k++) sums[Math.floor(k / size)] += values[k];
     const order = Array.from(sums.keys()).sort(function (a, b) { return sums[b] - sums[a]; });
-    const inner = Pictures.layoutOf(shared ? spec.window : family().shape, size);
+    const inner = Pictures.layoutOf(shared ? cellsBeside(spec.window, spec.n_cell) : family().shape, size);
     const columns = shared ? Math.min(count, 8) : Math.ceil(Math.sqrt(count));
     pane.tiles = {
       layout: Pictures.tiledLayout(inner, order, columns), values: values, size: size, sums: sums, order: order,
       limit: Pictures.limitOf(values), shared: shared, isPart: !pane.machine
     };
-    pane.units = Pictures.unitLayout(order, shared ? state.layout : null, shared ? Math.min(count, 2) : columns);
+    const cells = shared ? Pictures.layoutOf(spec.shape, pane.machine.nHidden / count) : null;
+    pane.units = Pictures.unitLayout(order, cells, shared ? Math.min(count, 2) : columns);
+  }
+
+  // Sides of a window with the sites of a cell side by side.
+  function cellsBeside(window, nCell) {
+    return window.slice(0, -1).concat(window[window.length - 1] * nCell);
   }
 
   return { choosePoint: choosePoint };

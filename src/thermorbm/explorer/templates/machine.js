@@ -81,66 +81,67 @@ const Thermorbm = (function () {
     };
   }
 
-  // The sites that the window of each site covers on a periodic lattice, nSites * nTaps, in C order.
-  function windowSites(shape, window) {
-    const nSites = shape.reduce(function (a, b) { return a * b; }, 1);
-    const nTaps = window.reduce(function (a, b) { return a * b; }, 1);
-    const sites = new Int32Array(nSites * nTaps);
-    for (let i = 0; i < nSites; i++) {
+  // The sites that the window of each cell covers on a periodic lattice, nCells * nTaps, in C order; cells
+  // may have several sites, numbered cell by cell.
+  function windowSites(shape, window, nCell) {
+    const nCells = shape.reduce(function (a, b) { return a * b; }, 1);
+    const nTaps = nCell * window.reduce(function (a, b) { return a * b; }, 1);
+    const sites = new Int32Array(nCells * nTaps);
+    for (let i = 0; i < nCells; i++) {
       for (let a = 0; a < nTaps; a++) {
-        let site = 0, stride = 1, restOfSite = i, restOfTap = a;
+        let cell = 0, stride = 1, restOfCell = i, restOfTap = Math.floor(a / nCell);
         for (let axis = shape.length - 1; axis >= 0; axis--) {
           const side = shape[axis], width = window[axis], origin = Math.floor((width - 1) / 2);
-          const x = (restOfSite % side) + (restOfTap % width) - origin;
-          site += stride * (((x % side) + side) % side);
+          const x = (restOfCell % side) + (restOfTap % width) - origin;
+          cell += stride * (((x % side) + side) % side);
           stride *= side;
-          restOfSite = Math.floor(restOfSite / side);
+          restOfCell = Math.floor(restOfCell / side);
           restOfTap = Math.floor(restOfTap / width);
         }
-        sites[i * nTaps + a] = site;
+        sites[i * nTaps + a] = cell * nCell + a % nCell;
       }
     }
     return sites;
   }
 
-  // The same filters at every site: the inputs of hidden units are a convolution of v, those of spins the
-  // transposed one of h. Hidden unit f * nSites + i is that of filter f at site i.
-  function symmetricMachine(spec, arrays, shape) {
+  // The same filters at every cell: the inputs of hidden units are a convolution of v, those of spins the
+  // transposed one of h. Hidden unit f * nCells + i is that of filter f at cell i.
+  function symmetricMachine(spec, arrays) {
     const W = arrays.W, b = arrays.b, c = arrays.c, nFilters = spec.rows, nTaps = spec.columns;
-    const sites = windowSites(shape, spec.window), nVisible = sites.length / nTaps;
+    const sites = windowSites(spec.shape, spec.window, spec.n_cell), nCells = sites.length / nTaps;
     function hiddenInputs(v, x) {
       for (let f = 0; f < nFilters; f++) {
-        for (let i = 0, k = 0; i < nVisible; i++) {
+        for (let i = 0, k = 0; i < nCells; i++) {
           let sum = c[f];
           for (let a = 0; a < nTaps; a++, k++) sum += W[f * nTaps + a] * v[sites[k]];
-          x[f * nVisible + i] = sum;
+          x[f * nCells + i] = sum;
         }
       }
     }
     function visibleInputs(h, y) {
       y.fill(b[0]);
       for (let f = 0; f < nFilters; f++) {
-        for (let i = 0, k = 0; i < nVisible; i++) {
-          const unit = h[f * nVisible + i];
+        for (let i = 0, k = 0; i < nCells; i++) {
+          const unit = h[f * nCells + i];
           for (let a = 0; a < nTaps; a++, k++) y[sites[k]] += W[f * nTaps + a] * unit;
         }
       }
     }
-    const sums = new Float64Array(nFilters * nVisible);
+    const sums = new Float64Array(nFilters * nCells);
     for (let f = 0; f < nFilters; f++) {
       let sum = 0;
       for (let a = 0; a < nTaps; a++) sum += W[f * nTaps + a];
-      sums.fill(sum, f * nVisible, (f + 1) * nVisible);
+      sums.fill(sum, f * nCells, (f + 1) * nCells);
     }
     return {
-      kind: "symmetric", nHidden: nFilters * nVisible, nVisible: nVisible, arrays: arrays, sums: sums,
+      kind: "symmetric", nHidden: nFilters * nCells, nVisible: nCells * spec.n_cell, arrays: arrays, sums: sums,
       hiddenInputs: hiddenInputs, visibleInputs: visibleInputs
     };
   }
 
-  function makeMachine(spec, bytes, shape) {
+  function makeMachine(spec, bytes) {
     const arrays = decode(bytes, spec);
-    return spec.window ? symmetricMachine(spec, arrays, shape) : denseMachine(spec, arrays);
+    return spec.window ? symmetricMachine(spec, arrays) : denseMachine(spec, arrays);
   }
 
   // Units of +-1 with P(+1) = sigma(2 input).

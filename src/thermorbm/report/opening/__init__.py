@@ -21,7 +21,7 @@ from thermorbm.report.panels import Panel
 from thermorbm.report.run import FamilyView, Missing, Run
 from thermorbm.report.section import Gap, Judged, attempt
 
-WIDTH, HEIGHT = 560, 215  # of a picture, in units of its text
+WIDTH, HEIGHT = 480, 188  # of a picture, in units of its text
 NO_CURVES = PagePanels((), ())
 
 
@@ -46,7 +46,7 @@ def opening_cards(run: Run, judged: Sequence[Judged]) -> list[Card]:
 
 
 def _transition_card(run: Run) -> Card:
-    card = Card("card-transition", "Where is the transition?", "critical-table")
+    card = Card("card-transition", "Where is the transition?", "section-critical")
     return _of_first_family(run, card, partial(_with_curves, card, transition_panel, transition_words))
 
 
@@ -67,7 +67,8 @@ def _learnt_card(run: Run) -> Card:
 
 def _learnt(card: Card, family: FamilyView) -> Card:
     """Filters on their lattice; where there is none, or nothing is known of the model, the couplings."""
-    strips = filter_strips(family)
+    knows_couplings = bool(family.results.first_seeds("symmetric")) and not family.results.is_ising
+    strips = [] if knows_couplings else filter_strips(family)
     if strips:
         return Card(card.id, card.title, card.section, learnt_words(family), strips=strips)
     return _with_curves(card, learnt_panel, learnt_words, family)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from markupsafe import Markup
 
-from thermorbm.report.chart import control_panel, curve_series
+from thermorbm.report.chart import control_panel, curve_series, first_look
 from thermorbm.report.labels import (
     ENTROPY,
     NOTHING,
@@ -24,7 +22,7 @@ from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.run import FamilyView, Missing, Points, points
 from thermorbm.report.sections.data import entropies
 from thermorbm.report.sections.entropy import entropy_series
-from thermorbm.report.style import BLUE, GREY
+from thermorbm.report.style import GREY, colour
 from thermorbm.study.results import Indicators
 
 UPPER, LOWER = "entropy_upper_per_spin", "pseudo_entropy_per_spin"
@@ -49,11 +47,13 @@ def edges(family: FamilyView) -> tuple[Points, Points]:
 def entropy_panel(family: FamilyView) -> Panel:
     """The exact curve, or the integrated one, with both edges and the range between them."""
     lower, upper = edges(family)
+    role = best_machines(family).role
+    name, shade = UPPER_EDGE + PER_SPIN + f", {KINDS[role]}", colour(first_look(role))
     curves = [
-        *_between(lower, upper),
+        *_between(lower, upper, shade),
         *entropy_series(family),
-        *curve_series(UPPER_EDGE + PER_SPIN, upper, colour=BLUE, marker="triangle-down", dash=None),
-        *curve_series(PSEUDO_ENTROPY + PER_SPIN, lower, colour=GREY, marker="circle-open", dash=None),
+        *curve_series(name, upper, colour=shade, marker="triangle-down", dash="dot"),
+        *curve_series(PSEUDO_ENTROPY + PER_SPIN, lower, colour=GREY, marker="circle-open", dash="dot"),
     ]
     return control_panel(family, NOTHING, plain("nats per spin"), curves, x_range=_span(upper))
 
@@ -65,15 +65,14 @@ def _span(upper: Points) -> tuple[float, float] | None:
     return (min(x) - margin, max(x) + margin) if margin else None
 
 
-def _between(lower: Points, upper: Points) -> list[Series]:
+def _between(lower: Points, upper: Points, shade: str) -> list[Series]:
     """The range that holds the entropy, shaded, where both edges are there."""
     low, high = {x: y for x, y, _ in lower}, {x: y for x, y, _ in upper}
     x = sorted(set(low) & set(high))
     if len(x) < 2:
         return []
     band = np.array([low[v] for v in x]), np.array([high[v] for v in x])
-    area = series(plain("bracket"), x, band[1], colour=BLUE, width=0.0, dash=None)
-    return [replace(area, band=band, listed=False)]
+    return [series(NOTHING, x, band[1], colour=shade, dash=None, band=band, listed=False)]
 
 
 def entropy_words(family: FamilyView) -> list[Markup]:

@@ -23,9 +23,6 @@ from thermorbm.report.sections.weights import majority
 from thermorbm.report.style import DIVERGING, data_uri, few_colours
 
 COLUMNS, ROWS = 6, 2
-NOT_UNIQUE = Markup(
-    "The order of hidden units and the sign of a filter mean nothing: another start gives others."
-)
 
 
 @dataclass(frozen=True)
@@ -82,8 +79,8 @@ def learnt_panel(family: FamilyView) -> Panel:
 
 
 def learnt_words(family: FamilyView) -> list[Markup]:
-    """What the weights are like, what Hamiltonian they stand for, and what is not unique in them."""
-    return [_weights_words(family), *coupling_words(family), NOT_UNIQUE]
+    """What the weights are like, and what Hamiltonian they stand for."""
+    return [_weights_words(family), *coupling_words(family)]
 
 
 def _weights_words(family: FamilyView) -> Markup:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,22 +10,32 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from thermorbm.report.chart import Chart, curves_chart
-from thermorbm.report.critical_points import TcEstimate, searched_by, tc_estimates
-from thermorbm.report.labels import TC, by_size, percent, plain, text
+from thermorbm.report.critical_points import NO_TC, TcEstimate, searched_by, tc_estimates
+from thermorbm.report.labels import NOTHING, TC, by_size, percent, plain, text
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.run import FamilyView, Missing, Run, need
-from thermorbm.report.section import Cell, FamilyFigure, PageTable, Ruling, Section, claim, decide, undecided
+from thermorbm.report.section import (
+    Cell,
+    FamilyFigure,
+    PageTable,
+    Ruling,
+    Section,
+    claim,
+    decide,
+    each_view,
+    undecided,
+)
 from thermorbm.report.sections import extrapolation
 from thermorbm.report.style import BLUE, PURPLE, VERMILION
 
 Floats = NDArray[np.float64]
 
-# Panels of the figure by the role of machines, "" for all other variants.
-FOREST_TITLES = {
+# In the order of the rows; "" for all other variants.
+KINDS = {
     "data": "configurations", "main": "dense machines", "symmetric": "symmetric machines",
-    "union": "machines for all temperatures", "": "variants",
+    "union": "all together", "": "variants",
 }  # fmt: skip
-MOST_ROWS = 26  # of a panel
+FEW_ROWS, MOST_ROWS = 14, 26  # of a single panel, and of one of several
 TARGETS = (
     " Bars: where that indicator peaks on this finite lattice, the exact heat capacity's peak or that of the "
     "susceptibility of the data."
@@ -53,25 +64,24 @@ def critical_table(family: FamilyView) -> PageTable:
     """Every indicator with its value, error, own target and distances."""
     columns = ("Indicator", family.run.critical_symbol.html, "Target", "Off target", "Off infinite")
     rows = [_row(item) for item in tc_estimates(family, shown=True)]
-    return PageTable(columns, rows, _critical_caption(family), style="critical")
+    return PageTable(columns, rows, text("{}: every indicator", family.title), _critical_note(family))
 
 
-def _critical_caption(family: FamilyView) -> Markup:
-    words = (
-        "<b>{}</b>: one standard error in brackets, or a range (95 %) where the points do not resolve the "
-        "peak; target: the peak on this finite lattice"
+def _critical_note(family: FamilyView) -> Markup:
+    note = text(
+        "One standard error in brackets, or a range (95 %) where the points do not resolve the peak; target: "
+        "the peak on this finite lattice"
     )
-    caption = text(words, family.title)
     if family.critical is None:
-        return caption
-    return caption + text("; $T_c$ = {:.6g} on the infinite one", family.critical)
+        return note
+    return note + text("; $T_c$ = {:.6g} on the infinite one.", family.critical)
 
 
 def _row(item: TcEstimate) -> list[Cell]:
     value: Cell = item.number
     distances = (item.distance, item.from_infinite)
     if not item.is_determined:
-        value, distances = text("not determined <small>({})</small>", item.row.problem), (None, None)
+        value, distances = text("not determined <small>({})</small>", item.problem), (None, None)
     elif item.row.interval is not None:
         distances = (None, None)  # that of its middle would say nothing
     if item.is_determined and item.row.note:
@@ -89,7 +99,7 @@ def draw_forest(family: FamilyView) -> list[Chart]:
     """Every estimate with its error and its target, one below the other; kinds of machines apart."""
     items = [item for item in tc_estimates(family, shown=True) if item.is_determined]
     if not items:
-        raise Missing("no critical temperatures were estimated")
+        raise Missing(NO_TC)
     parts = _parts(items)
     caption = text(
         "Dots: {} by each indicator with one standard error; thick lines: ranges (95 %) of peaks that the "
@@ -102,19 +112,22 @@ def draw_forest(family: FamilyView) -> list[Chart]:
 
 
 def _parts(items: list[TcEstimate]) -> list[list[TcEstimate]]:
-    """The rows of each panel: of one kind of machine, and no more than a page can hold."""
-    kinds = [[item for item in items if _kind(item) == kind] for kind in FOREST_TITLES]
-    return [rows[start : start + MOST_ROWS] for rows in kinds for start in range(0, len(rows), MOST_ROWS)]
+    """The rows of each panel: kinds of machines together, panels alike, none longer than a page can hold."""
+    rows = sorted(items, key=lambda item: list(KINDS).index(_kind(item)))
+    n_panels = 1 if len(rows) <= FEW_ROWS else 2 * math.ceil(len(rows) / (2 * MOST_ROWS))
+    length = math.ceil(len(rows) / n_panels)
+    return [rows[start : start + length] for start in range(0, len(rows), length)]
 
 
 def _kind(item: TcEstimate) -> str:
-    return item.role if item.role in FOREST_TITLES else ""
+    return item.role if item.role in KINDS else ""
 
 
 def _forest_chart(family: FamilyView, caption: Markup, parts: list[list[TcEstimate]], index: int) -> Chart:
     panels = [forest_panel(family, part) for part in parts]
     height = 0.9 + 0.17 * max(len(part) for part in parts)
-    return curves_chart(caption, panels, f"-{index + 1}" if index else "", columns=len(panels), height=height)
+    name, title = (f"-{index + 1}", plain(", continued")) if index else ("", NOTHING)
+    return curves_chart(caption, panels, name, title, columns=len(panels), height=height)
 
 
 def forest_panel(family: FamilyView, items: list[TcEstimate]) -> Panel:
@@ -136,12 +149,13 @@ def forest_panel(family: FamilyView, items: list[TcEstimate]) -> Panel:
         series(OWN_TARGET, targets, y, colour=VERMILION, marker="line-ns", dash=None),
     ]
     if not inside.all():
-        ends = np.where(below, *limits)[~inside]
+        edge = 0.015 * (limits[1] - limits[0])  # so that the marks are whole
+        ends = np.where(below, limits[0] + edge, limits[1] - edge)[~inside]
         curves.append(series(OFF_SCALE, ends, y[~inside], colour=PURPLE, marker="x", dash=None))
     marks = () if family.critical is None else ((family.critical, TC + ", infinite lattice"),)
-    title, axis = plain(FOREST_TITLES[_kind(items[0])]), family.run.control_label
+    title = plain(", ".join(dict.fromkeys(KINDS[_kind(item)] for item in items)))
     shown = tuple(item for item in curves if len(item.x))
-    return Panel(title, axis, plain(""), shown, marks, x_range=limits, rows=rows)
+    return Panel(title, family.run.control_label, plain(""), shown, marks, x_range=limits, rows=rows)
 
 
 def _range_lines(items: list[TcEstimate], y: Floats, shown: NDArray[np.bool_]) -> list[Series]:
@@ -156,8 +170,8 @@ def _range_lines(items: list[TcEstimate], y: Floats, shown: NDArray[np.bool_]) -
 
 def _limits(family: FamilyView, values: Floats, errors: Floats, targets: Floats) -> tuple[float, float]:
     """An axis that a single estimate far off, or one with a large error, does not stretch."""
-    middle = family.critical or float(np.median(values))
-    near = values[np.abs(values - middle) < WIDEST * abs(middle)]
+    middle = float(np.median(values)) if family.critical is None else family.critical
+    near = values if family.critical is None else values[np.abs(values / middle - 1) < WIDEST]
     known = [] if family.critical is None else [family.critical]
     shown = np.concatenate([near, targets[np.isfinite(targets)], known])
     shown = shown if len(shown) else values
@@ -194,7 +208,7 @@ def table_2(run: Run) -> list[PageTable]:
         for item in tc_estimates(family, shown=True)
         if item.row.indicator in IN_TABLE_2 and not (family.as_paper and item.role == "data")
     ]
-    if not rows:
+    if not rows or not run.speaks_of_paper:
         return []
     note = text(
         "The paper has, on 64×64: 2.240, 2.291, 2.316, 2.367 for $n_h$ = 400, 900, 1600, 2500, 2.267 from "
@@ -248,8 +262,8 @@ def _off_infinite(item: TcEstimate) -> str:
 
 SECTION = Section(
     "critical",
-    "Critical temperature",
-    figures=(FamilyFigure("critical", "Tab. 2", "Critical temperature", draw_forest), *extrapolation.FIGURES),
-    tables=(table_2, extrapolation.extrapolation_tables),
+    "Where the transition is",
+    figures=(FamilyFigure("critical", "Tab. 2", "The transition", draw_forest), *extrapolation.FIGURES),
+    tables=(each_view(critical_table), table_2, extrapolation.extrapolation_tables),
     claims=(within_three_percent,),
 )

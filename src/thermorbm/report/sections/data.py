@@ -62,7 +62,7 @@ def _exact_words(family: FamilyView) -> str:
         return f"Lines: exact for this finite lattice ({how})."
     if any(infinite_series(family, name) for name in SHOWN):
         return "Lines: exact for the infinite lattice."
-    return "No exact curve is known for this lattice."
+    return "No exact curve is known for this lattice." if family.results.has_energy else ""
 
 
 def _order_words(family: FamilyView) -> Markup:
@@ -276,7 +276,7 @@ SECTION = Section(
     "data",
     "The configurations",
     figures=(
-        FamilyFigure("app-a", "App. A", "Thermodynamics", draw_thermodynamics, of_data=True),
+        FamilyFigure("app-a", "App. A", "Averages of the configurations", draw_thermodynamics, of_data=True),
         FamilyFigure(
             "certificates", "Data", "Configurations against exact results", draw_certificates, of_data=True
         ),

@@ -26,7 +26,6 @@ from thermorbm.report.labels import (
     PSEUDO_LIKELIHOOD,
     UPPER_EDGE,
     Label,
-    T,
     by_size,
     cell,
     plain,
@@ -139,7 +138,7 @@ def _draw_slopes(columns: list[Column], id: str) -> Chart:
         "Heat capacities estimated as {0} d{1}/d{0} from the pseudo-likelihood, with their error bands, "
         "beside the same from {2}, the upper edge of the entropy bracket, from {3} and {4}, and beside the "
         "heat capacity itself: exact, or from energy fluctuations of the data.",
-        T, PSEUDO_LIKELIHOOD, UPPER_EDGE, ENTROPY, PSEUDO_ENTROPY,
+        columns[0].family.run.control_symbol, PSEUDO_LIKELIHOOD, UPPER_EDGE, ENTROPY, PSEUDO_ENTROPY,
     )  # fmt: skip
     panels = [_slope_panel(column) for column in columns]
     return curves_chart(caption, panels, id, columns=len(columns), height=2.8)
@@ -150,7 +149,7 @@ def _slope_panel(column: Column) -> Panel:
     curves = exact_series(family, "heat_capacity_per_spin") or data_series(family, "heat_capacity_per_spin")
     for curve, dash in (("entropy_per_spin", "dash"), ("pseudo_entropy_per_spin", "dot")):
         for slope in smooth_series(family, family.thermodynamics, curve, "indicator"):
-            name = indicator_label(curve, HEAT_PEAK)
+            name = indicator_label(curve, HEAT_PEAK, family.run.control_symbol)
             curves.append(replace(slope, name=name, colour=GREY, dash=dash, band=None))
     label = Label(r"per spin ($k_\mathrm{B}$)")
     return control_panel(family, column.title, label, [*curves, *_slopes(column)])

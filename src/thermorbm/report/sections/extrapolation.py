@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from thermorbm.report.chart import Chart, curves_chart
 from thermorbm.report.critical_points import indicator_label
-from thermorbm.report.labels import TC, Label, cell, percent, plain, text
+from thermorbm.report.labels import TC, Label, T, cell, percent, plain, text
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.run import Missing, Run, need
 from thermorbm.report.section import Cell, PageTable, RunFigure
@@ -65,7 +65,7 @@ def _curves(item: Extrapolation, row: ExtrapolationRow, index: int) -> list[Seri
     fine = np.linspace(0, 1.05 * x.max(), N_CURVE)
     constant, slope, curvature = (need(m, NO_FIT).value for m in (row.estimate, row.slope, row.curvature))
     fit = constant + (slope + curvature * fine) * fine
-    name, look = indicator_label(row.indicator, row.feature), {"colour": colour(index)}
+    name, look = indicator_label(row.indicator, row.feature, T), {"colour": colour(index)}
     dots: dict[str, Any] = {**look, "marker": marker(index + index // len(COLOURS)), "dash": None}
     return [
         series(name, fine, fit, width=0.7, listed=False, **look),
@@ -108,7 +108,7 @@ def fits_that_hold(item: Extrapolation) -> list[ExtrapolationRow]:
 def _label(row: ExtrapolationRow) -> Label:
     """The indicator, and which machines tell it."""
     group = "" if row.variant in (None, "main") else f", {row.variant}"
-    return indicator_label(row.indicator, row.feature) + group
+    return indicator_label(row.indicator, row.feature, T) + group
 
 
 def _table(item: Extrapolation) -> PageTable:

@@ -29,6 +29,7 @@ from thermorbm.study.results import Indicators
 
 CORRELATION = Label(r"$\langle w_{:j}\cdot w_{:j'}\rangle$")
 DISTANCE = Label("$r$")
+AT_DISTANCE = "correlation_r"  # and the distance: names of curves
 INSET_PLACE = (0.62, 0.6, 0.37, 0.37)
 CORRELATION_AT = "correlation_r"  # and the distance
 NOT_FOLLOWED = "filter sums were not followed over the temperatures"
@@ -122,11 +123,11 @@ def draw_fixed_distances(family: FamilyView) -> Chart:
 
 
 def _fixed_panel(family: FamilyView, item: Indicators) -> Panel:
-    names = [name for name in item.curves if name.startswith("correlation_r")]
+    names = [name for name in item.curves if name.startswith(AT_DISTANCE)]
+    distances = sorted(int(name.removeprefix(AT_DISTANCE)) for name in names)
     curves: list[Series] = []
-    for index, name in enumerate(names):
-        label = DISTANCE + f" = {name.removeprefix('correlation_r')}"
-        curves += curve_series(label, points(item.curves.get(name)), index)
+    for index, r in enumerate(distances):
+        curves += curve_series(DISTANCE + f" = {r}", points(item.curves.get(f"{AT_DISTANCE}{r}")), index)
     return control_panel(family, family.title + ", " + size_label(item.n_hidden), CORRELATION, curves)
 
 

@@ -45,8 +45,8 @@ def draw_sign_rule(family: FamilyView) -> Chart:
     curves: list[Series] = []
     for index, item in enumerate(family.results.indicators_of()):
         curves += curve_series(size_label(item.n_hidden), points(item.curves.get("sign_rule")), index)
-    for index, item in enumerate(family.results.indicators_of("union"), len(curves)):
-        label = "all temperatures, " + size_label(item.n_hidden)
+    for index, item in enumerate(family.results.indicators_of("union")):
+        label = f"{family.run.all_values}, " + size_label(item.n_hidden)
         curves += curve_series(label, points(item.curves.get("sign_rule")), index, dash="dot")
     if not curves:
         raise Missing(NO_HIDDEN)
@@ -124,7 +124,7 @@ def sign_rule_table(family: FamilyView) -> PageTable:
     rows = [[f"{x:g}", *(column.get(x, "–") for column in cells)] for x in values]
     sizes = [text("$n_h$ = {}", item.n_hidden) for item in items]
     columns = [family.run.control_label.html, *sizes]
-    return PageTable(columns, rows, text("Table 1 in numbers, {}", family.name))
+    return PageTable(columns, rows, text("Sign rule in numbers, {}", family.name))
 
 
 @claim("sign-rule", "Tab. 1", r"sign($h_i$) = sign($m$) sign($\Sigma_j W_{ij}$).")

@@ -50,7 +50,7 @@ def draw_machine(run: Run) -> Chart:
     caption = Markup(
         "A restricted Boltzmann machine with six hidden units <i>h<sub>i</sub></i> and nine visible units "
         "<i>v<sub>j</sub></i>, all ±1. Every line is a coupling <i>W<sub>ij</sub></i>; the filter of the "
-        "first hidden unit is red. Units of one layer are not coupled. <i>b<sub>j</sub></i> and "
+        "first hidden unit is orange-red. Units of one layer are not coupled. <i>b<sub>j</sub></i> and "
         "<i>c<sub>i</sub></i> are biases. In this report the visible units are the spins of a "
         "configuration."
     )
@@ -72,52 +72,57 @@ def _legend_texts(ax: Axes) -> None:
     ax.text(8.4, 0.62, r"$W_{ij}$", ha="left", va="center", fontsize=7.5, color=GREY)
 
 
+SAMPLING = Markup(
+    "<b>Configurations.</b> Ising configurations are sampled on periodic lattices by checkerboard "
+    "Metropolis updates of many independent replicas (or by cluster updates where the study says "
+    "so). Burn-in and spacing come from measured autocorrelation times, and every dataset carries "
+    "a certificate. A random global sign makes both signs of <i>m</i> equally frequent unless the "
+    "study says otherwise."
+)
+RECEIVED = Markup(
+    "<b>Configurations.</b> They were given by the user and are taken as they are. Nothing is known of "
+    "the model behind them: energies, heat capacities, exact curves and pseudo-entropies are left out."
+)
+ABOUT_MACHINES = Markup(
+    "<b>Machines.</b> Units are ±1; <i>E</i><sub>θ</sub>(<i>v</i>, <i>h</i>) = −<i>b·v</i> − "
+    "<i>c·h</i> − <i>h·Wv</i>. The visible energy is ℰ<sub>θ</sub>(<i>v</i>) = −<i>b·v</i> − "
+    "Σ<sub>i</sub> ln 2 cosh(<i>w<sub>i</sub>·v</i> + <i>c<sub>i</sub></i>), the pseudo-likelihood "
+    "<i>L̃</i> = −⟨Σ<sub>i</sub> ln <i>p</i>(<i>v<sub>i</sub></i> | rest)⟩ over all sites. <i>L̃</i> and "
+    "cross entropy are those of held-out configurations. The order of hidden units, and the sign of a "
+    "filter together with that of its bias, are not unique: another seed gives other ones."
+)
+ENTROPIES = Markup(
+    "<b>What <i>L̃</i> measures.</b> The pseudo-entropy <i>S̃</i> is <i>L̃</i> with the Ising model's own "
+    "conditionals. Conditioning lowers entropy, so that <i>S̃</i> ≤ <i>S</i>, and a perfect machine has "
+    "<i>L̃</i> = <i>S̃</i>, not <i>S</i>. Where <i>L̃</i> of a small machine comes close to <i>S</i>, two "
+    "errors cancel."
+)
+TRANSITION = Markup(
+    "<b>Where the transition is.</b> Each indicator is fitted by smooth random curves through its points; "
+    "the spread of their maxima is the error."
+)
+TARGETS = Markup(
+    " Heat-capacity-like indicators are set against the peak of the exact heat capacity of the same "
+    "lattice, magnetisation-like ones against the peak of the susceptibility of |<i>m</i>|; the distance "
+    "from the infinite lattice is shown beside it."
+)
+CORRECTED = Markup(
+    "<b>Where the printed paper is corrected.</b> The pseudo-entropy has a logarithm; the linear "
+    "interpolation of <i>p</i><sub>h</sub> falls from 1 at <i>T</i><sub>L</sub> to 1/2 at "
+    "<i>T</i><sub>H</sub>; exact curves are those of the finite lattice (Kaufman), not of the "
+    "infinite one (Onsager)."
+)
+
+
 def write_methods(run: Run) -> list[Markup]:
-    """Methods, as far as they are the same in every study."""
-    paragraphs = [
-        Markup(
-            "<b>Configurations.</b> Ising configurations are sampled on periodic lattices by checkerboard "
-            "Metropolis updates of many independent replicas (or by cluster updates where the study says "
-            "so). Burn-in and spacing come from measured autocorrelation times, and every dataset carries "
-            "a certificate. A random global sign makes both signs of <i>m</i> equally frequent unless the "
-            "study says otherwise."
-        ),
-        Markup(
-            "<b>Machines.</b> Units are ±1; <i>E</i><sub>θ</sub>(<i>v</i>, <i>h</i>) = −<i>b·v</i> − "
-            "<i>c·h</i> − <i>h·Wv</i>. The visible energy is ℰ<sub>θ</sub>(<i>v</i>) = −<i>b·v</i> − "
-            "Σ<sub>i</sub> ln 2 cosh(<i>w<sub>i</sub>·v</i> + <i>c<sub>i</sub></i>), the pseudo-likelihood "
-            "<i>L̃</i> = −⟨Σ<sub>i</sub> ln <i>p</i>(<i>v<sub>i</sub></i> | rest)⟩ over all sites, the "
-            "pseudo-entropy <i>S̃</i> the same with the Ising model's own conditionals. <i>L̃</i> and "
-            "cross entropy are those of held-out configurations."
-        ),
-        Markup(
-            "<b>What <i>L̃</i> measures.</b> Conditioning lowers entropy, so that <i>S̃</i> ≤ <i>S</i>, "
-            "and a perfect machine has <i>L̃</i> = <i>S̃</i>, not <i>S</i>. Where <i>L̃</i> of a small "
-            "machine comes close to <i>S</i>, two errors cancel."
-        ),
-        Markup(
-            "<b>Critical temperatures.</b> Each indicator is fitted by smooth random curves through its "
-            "points; the spread of their maxima is the error. Heat-capacity-like indicators are set "
-            "against the peak of the exact heat capacity of the same lattice, magnetisation-like ones "
-            "against the peak of the susceptibility of |<i>m</i>|; the distance from the infinite lattice "
-            "is shown beside it."
-        ),
-        Markup(
-            "<b>Where the printed paper is corrected.</b> The pseudo-entropy has a logarithm; the linear "
-            "interpolation of <i>p</i><sub>h</sub> falls from 1 at <i>T</i><sub>L</sub> to 1/2 at "
-            "<i>T</i><sub>H</sub>; exact curves are those of the finite lattice (Kaufman), not of the "
-            "infinite one (Onsager)."
-        ),
-    ]
-    if any(family.results.model is not None for family in run.families):
-        paragraphs.append(OTHER_HAMILTONIANS)
-    if any(not family.results.has_energy for family in run.families):
-        unknown = Markup(
-            "<b>Unknown Hamiltonian.</b> Where the Hamiltonian is not known, energies, heat "
-            "capacities, exact curves, entropies and pseudo-entropies are left out."
-        )
-        paragraphs.append(unknown)
-    return paragraphs
+    """Methods, as far as they are the same in every study of the Ising model, or in all others."""
+    kinds = [family.results for family in run.families]
+    about_data = [SAMPLING] if run.speaks_of_paper else []
+    about_data += [OTHER_HAMILTONIANS] if any(kind.model is not None for kind in kinds) else []
+    about_data += [RECEIVED] if any(not kind.has_energy for kind in kinds) else []
+    if run.speaks_of_paper:
+        return [*about_data, ABOUT_MACHINES, ENTROPIES, TRANSITION + TARGETS, CORRECTED]
+    return [*about_data, ABOUT_MACHINES, TRANSITION]
 
 
 def recipe_tables(run: Run) -> list[PageTable]:

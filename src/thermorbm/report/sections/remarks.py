@@ -83,9 +83,10 @@ def draw_other_proportions(family: FamilyView) -> Chart:
     ]
     machine = family.results.first_seeds("union-proportions", n_hidden)[0]
     caption = text(
-        "Machines with {} trained on all temperatures, in equal and in other proportions ({}, from the "
-        "lowest temperature to the highest): mean and variance of the visible energy, and "
+        "Machines with {} trained on all data together, in equal and in other proportions ({}, from the "
+        "lowest {} to the highest): mean and variance of the visible energy, and "
         "pseudo-likelihood.", size_label(n_hidden), _shares(machine.proportions or ()),
+        family.run.results.study.control.name,
     )  # fmt: skip
     return curves_chart(caption, panels)
 
@@ -141,6 +142,6 @@ def proportions_move_tc(family: FamilyView) -> Ruling:
 
 FIGURES = (
     FamilyFigure("text-signs", "Text", "Unequal signs", draw_unequal_signs),
-    FamilyFigure("text-proportions", "Text", "Other proportions of temperatures", draw_other_proportions),
+    FamilyFigure("text-proportions", "Text", "Other proportions of the data", draw_other_proportions),
 )
 CLAIMS = (unequal_signs_shift, proportions_move_tc)

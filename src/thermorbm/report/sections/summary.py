@@ -12,18 +12,17 @@ from thermorbm.report.images import Picture, bare, flat
 from thermorbm.report.labels import PSEUDO_LIKELIHOOD, Label, axis, plain, text
 from thermorbm.report.panels import Panel, Series, add_legend, draw_panel
 from thermorbm.report.run import FamilyView, Missing, Run
-from thermorbm.report.section import Cell, PageTable, RunFigure, Section, each_view
-from thermorbm.report.sections.critical import critical_table
+from thermorbm.report.section import Cell, PageTable, RunFigure, Section
 from thermorbm.report.sections.energy import VARIANCE
 from thermorbm.report.sections.entropy import entropy_series, pseudo_entropy_series
 from thermorbm.report.style import DIVERGING, DOUBLE, new_figure, symmetric_limit
 
 FILTERS = 3
 ROLES = {
-    "main": "one temperature each",
+    "main": "one dataset each",
     "symmetric": "the same filters at every site",
-    "union": "all temperatures together",
-    "union-proportions": "all temperatures in other proportions",
+    "union": "all data together",
+    "union-proportions": "all data in other proportions",
     "zero-bias": "without biases",
     "unbalanced": "unequal signs",
     "other": "another recipe",
@@ -37,14 +36,11 @@ def write_lead(run: Run) -> Markup:
         for name in ("machines", "data", "energies")
     )
     energies = f", energies measured at {n_energies} more" if n_energies else ""
-    words = "{} restricted Boltzmann machines were trained on {} sets of spin configurations, each at its own {}{}."
+    words = (
+        "{} restricted Boltzmann machines were trained on {} sets of spin configurations, each at its own "
+        "{}{}."
+    )
     return text(words, n_machines, n_data, run.results.study.control.name, energies)
-
-
-def transition_title(run: Run) -> str:
-    """The heading of the estimates of T_c."""
-    control = run.results.study.control
-    return "Critical temperatures" if control.is_temperature else f"Transition in {control.name}"
 
 
 def write_warnings(run: Run) -> list[Markup]:
@@ -183,6 +179,6 @@ SECTION = Section(
     "summary",
     "Summary",
     figures=(RunFigure("overview", "", "At a glance", draw_overview),),
-    tables=(done_table, each_view(critical_table)),
+    tables=(done_table,),
     words=write_warnings,
 )

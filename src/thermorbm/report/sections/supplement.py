@@ -30,7 +30,6 @@ from thermorbm.study.quantities import QUANTITIES
 from thermorbm.study.results import Machine
 
 CROSS_ENTROPY = plain("cross entropy per unit")
-ALL_TEMPERATURES = plain("all temperatures")
 WITHOUT_BIASES = ("pseudo_likelihood_per_spin", "visible_energy_variance_per_spin", "filter_sum_abs_variance")
 RECONSTRUCTION = {
     "cross_entropy": CROSS_ENTROPY,
@@ -43,7 +42,7 @@ def draw_training(family: FamilyView) -> Chart:
     """L~ and CE per epoch at the landmarks, and of the machines for all temperatures."""
     panels, n_sites = [], need(next(iter(family.results.data), None), "there are no data").n_sites
     for value in [*landmarks(family), None]:
-        role, title = ("union", ALL_TEMPERATURES) if value is None else ("main", family.at(value))
+        role, title = ("union", plain(family.run.all_values)) if value is None else ("main", family.at(value))
         machines = [machine for machine in family.results.first_seeds(role) if machine.value == value]
         for key, label, scale in (
             ("pseudo_likelihood", axis("pseudo_likelihood_per_spin"), n_sites),
@@ -170,9 +169,7 @@ def draw_further_quantities(family: FamilyView) -> list[Chart]:
             curves += per_size(Column(family, role), name)
         if quantity.measure is not None and curves:
             panels.append(control_panel(family, axis(name), axis(name), curves))
-    caption = text(
-        "Quantities of this study beyond those of the paper, against {}.", family.run.control_symbol
-    )
+    caption = text("Further quantities of this study, against {}.", family.run.control_symbol)
     return [curves_chart(caption, panels)] if panels else []
 
 
@@ -196,7 +193,7 @@ def reconstruction_improves(family: FamilyView) -> Ruling:
 
 SECTION = Section(
     "supplement",
-    "Supplement and side remarks",
+    "Further figures",
     figures=(
         FamilyFigure("supp-training", "Supp.", "Training curves", draw_training),
         FamilyFigure("supp-zero-bias", "Supp.", "Machines without biases", draw_zero_bias),

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from markupsafe import Markup
 
-from thermorbm.report.chart import Chart, Column, control_panel, curves_chart, per_size
+from thermorbm.report.chart import Chart, Column, control_panel, curves_chart, first_look, per_size
 from thermorbm.report.images import filter_rows
 from thermorbm.report.labels import (
     ENTROPY,
@@ -31,7 +31,7 @@ from thermorbm.study.results import Interactions, Machine
 
 ROLE = "symmetric"
 MOST_ROWS, MOST_FILTERS = 8, 8
-COUPLING, REDUCED = Label(r"$J(r)\,T$"), Label(r"$J(r)/k_\mathrm{B}T$")
+COUPLING, REDUCED = Label(r"$J(r)\,T$"), Label("$J(r)$")
 MOST_VECTORS = 6
 
 
@@ -39,15 +39,9 @@ def fewest_filters(family: FamilyView) -> list[Machine]:
     """Machines of the smallest number of filters that were read, first seeds, by temperature."""
     machines = [machine for machine in family.results.first_seeds(ROLE) if machine.interactions]
     if not machines:
-        raise Missing(_why_none(family))
+        raise Missing(NO_MACHINES[ROLE])
     fewest = min(machine.filters or 0 for machine in machines)
     return [machine for machine in machines if machine.filters == fewest]
-
-
-def _why_none(family: FamilyView) -> str:
-    """Why there are no symmetric machines."""
-    n_cell = family.results.model.n_cell if family.results.model else 1
-    return NO_MACHINES[ROLE] + (f": a cell has {n_cell} sites, and they know one" if n_cell > 1 else "")
 
 
 def _learned(machine: Machine) -> tuple[float, Interactions]:
@@ -62,6 +56,8 @@ def draw_filters(family: FamilyView) -> Chart:
     rows = []
     for value, learned in (_learned(machines[place]) for place in places):
         weights = need(family.run.arrays(learned.file).get("filters"), "the filters were not stored")
+        if family.results.model is not None and family.results.model.n_cell > 1:
+            weights = weights.reshape(*weights.shape[:-2], -1)  # the sites of a cell side by side
         rows.append((family.at(value), weights, float(weights.std())))
     caption = Markup(
         "The filters of symmetric machines, the same at every site of the lattice; each row has its own "
@@ -92,8 +88,15 @@ def couplings_panel(family: FamilyView) -> Panel:
         x, y, errors = np.array(curve).T
         unit = x if _is_temperature(family) else np.ones_like(x)
         style = {"colour": colour(index), "marker": marker(index), "width": 0.9}
-        curves.append(series(plain(f"r = ({r})"), x, unit * y, unit * errors, **style))
+        curves.append(series(plain(_bond(family, r)), x, unit * y, unit * errors, **style))
     return control_panel(family, family.title, _coupling_label(family), curves)
+
+
+def _bond(family: FamilyView, r: tuple[int, ...]) -> str:
+    """r = (0, 1), or 0–1 (0, 1) from a site of a cell to a site of the cell so far away."""
+    if family.results.model is None or family.results.model.n_cell == 1:
+        return f"r = ({', '.join(map(str, r))})"
+    return f"{r[0]}–{r[1]} ({', '.join(map(str, r[2:]))})"
 
 
 def _is_temperature(family: FamilyView) -> bool:
@@ -101,7 +104,7 @@ def _is_temperature(family: FamilyView) -> bool:
 
 
 def _coupling_label(family: FamilyView) -> Label:
-    """In units of the temperature where the control parameter is one."""
+    """In units of the temperature where that is the control parameter; else as it is in -ln of p(v)."""
     return COUPLING if _is_temperature(family) else REDUCED
 
 
@@ -119,7 +122,7 @@ def _truth(family: FamilyView) -> Markup:
     pairs = family.results.model.pairs if family.results.model else ()
     if not pairs:
         return Markup("")
-    rows = [(plain(f"({', '.join(map(str, pair.r))})"), short(pair.coupling)) for pair in pairs]
+    rows = [(plain(_bond(family, pair.r)), short(pair.coupling)) for pair in pairs]
     return text("In truth they are {} and 0 for all others (dotted).", list_with(": ", rows))
 
 
@@ -133,20 +136,27 @@ def coupling_words(family: FamilyView) -> list[Markup]:
     wanted = family.critical or float(np.median(values))
     x, learned = _learned(min(machines, key=lambda machine: abs(_learned(machine)[0] - wanted)))
     unit = x if _is_temperature(family) else 1.0
+    if family.results.model is not None:
+        couplings = {pair.r: pair.coupling for pair in learned.pairs}
+        shown = [pair.r for pair in family.results.model.pairs if pair.r in couplings]
+        rows = [(plain(_bond(family, r)), short(couplings[r] * unit)) for r in shown]
+        words = "Symmetric machines learned the couplings {} at {}: {}. {}"
+        said = list_with(": ", rows)
+        return [text(words, _coupling_label(family), family.at(x), said, _truth(family))] if rows else []
     nearest = cell(learned.nearest_coupling, 1 / unit)
-    others = [abs(pair.coupling) * unit for pair in learned.pairs if sum(pair.r) > 1]
-    words = "Symmetric machines learned the coupling of neighbours {} = {} at {}{}; no other pair has more than {}."
+    others = [abs(pair.coupling) * unit for pair in learned.pairs if sum(map(abs, pair.r)) > 1]
+    words = "Symmetric machines learned the coupling of neighbours {} = {} at {}{}; others have at most {}."
     ising = " (1 in the Ising model)" if family.results.is_ising else ""
     largest = short(max(others, default=0.0), 2)
     return [text(words, _coupling_label(family), nearest, family.at(x), ising, largest)]
 
 
-def _coupling_curves(family: FamilyView, n_hidden: int) -> dict[str, Points]:
+def _coupling_curves(family: FamilyView, n_hidden: int) -> dict[tuple[int, ...], Points]:
     """Curves of J(r) over temperature by the components of r, for machines of one size."""
     reason = "what machines of all temperatures say was not put together yet"
     item = need(family.indicators(ROLE, n_hidden), reason)
     names = [name for name in item.curves if name.startswith("coupling_")]
-    return {", ".join(name.split("_")[1:]): points(item.curves[name]) for name in names}
+    return {tuple(map(int, name.split("_")[1:])): points(item.curves[name]) for name in names}
 
 
 def _reference(machines: list[Machine], level: float) -> Series:
@@ -186,7 +196,7 @@ def _entropy_panel(family: FamilyView, symmetric: Column) -> Panel:
 def _heat_panel(family: FamilyView, symmetric: Column) -> Panel:
     name = "heat_capacity_per_spin"
     curves = exact_series(family, name) or infinite_series(family, name) + data_series(family, name)
-    for index, item in enumerate(symmetric.items):
+    for index, item in enumerate(symmetric.items, first_look(ROLE)):
         slopes = smooth_series(family, item, "nll_per_spin", "indicator", index)
         curves += [_named("symmetric, from NLL", slope) for slope in slopes]
     own = per_size(symmetric, "own_heat_capacity_per_spin", dash=None)
@@ -210,9 +220,10 @@ def coupling_table(family: FamilyView) -> PageTable:
         return PageTable(columns, [_row(machine) for machine in machines], caption, note)
     vectors = _shown_vectors(family, machines)
     times = " T" if family.run.results.study.control.is_temperature else ""
-    names = [f"J{times} of ({', '.join(map(str, r))})" for r in vectors]
+    names = [f"J{times} of {_bond(family, r).removeprefix('r = ')}" for r in vectors]
     rows = [_row_of_vectors(family, machine, vectors) for machine in machines]
-    note = text("Couplings and field in units of the temperature. {}{}", _truth(family), _true_field(family))
+    unit = "in units of the temperature" if times else "as they stand in −ln of the probability"
+    note = text("Couplings and field {}. {}{}", unit, _truth(family), _true_field(family))
     return PageTable([*start, *names, f"h{times}", *end], rows, caption, note)
 
 

@@ -27,10 +27,11 @@ def union_machine(family: FamilyView) -> Machine:
 def draw_filters(family: FamilyView) -> Chart:
     """Figure 4a."""
     machine = union_machine(family)
-    figure = filter_rows([(plain("all temperatures"), *lattice_filters(family, machine))], FILTERS_SHOWN)
+    figure = filter_rows([(plain(family.run.all_values), *lattice_filters(family, machine))], FILTERS_SHOWN)
     caption = text(
-        "Filters of a machine with {} that was trained on configurations of all temperatures together; the "
+        "Filters of a machine with {} that was trained on configurations of {} together; the "
         "colour scale spans two standard deviations of $W_{ij}$.", size_label(machine.n_hidden),
+        family.run.all_values,
     )  # fmt: skip
     return Chart(caption, figure)
 
@@ -39,8 +40,9 @@ def draw_distributions(family: FamilyView) -> Chart:
     """Figures 4b and 4c."""
     panels = [Panel(label, label, DENSITY, _distributions(family, key)) for key, label in WEIGHTS.items()]
     caption = text(
-        "Distributions in machines that were trained on all temperatures together: couplings, visible and "
-        "hidden biases (b) and sums of filters and inverse filters (c). {}", _peaks(union_machine(family)),
+        "Distributions in machines that were trained on {} together: couplings, visible and hidden biases "
+        "(b) and sums of filters and inverse filters (c). {}", family.run.all_values,
+        _peaks(union_machine(family)),
     )  # fmt: skip
     return curves_chart(caption, panels)
 
@@ -97,7 +99,7 @@ BIASES = claim("union-c", "Fig. 4", "Its hidden biases $c_i$ have two peaks.")(c
 SUMS = claim("union-sums", "Fig. 4", "Its filter sums have two peaks.")(check_two_peaks("filter_sums"))
 
 FIGURES = (
-    FamilyFigure("fig-4a", "Fig. 4a", "Filters of the all-temperature machine", draw_filters),
-    FamilyFigure("fig-4bc", "Fig. 4b, c", "Weights of the all-temperature machine", draw_distributions),
+    FamilyFigure("fig-4a", "Fig. 4a", "Filters of a machine for all together", draw_filters),
+    FamilyFigure("fig-4bc", "Fig. 4b, c", "Weights of a machine for all together", draw_distributions),
 )
 CLAIMS = (one_large_domain, BIASES, SUMS)

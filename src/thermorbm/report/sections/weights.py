@@ -53,7 +53,7 @@ def draw_distributions(family: FamilyView) -> Chart:
     size = size_label(family.smallest())
     caption = text(
         "Distributions of the couplings $W_{ij}$, visible biases $b_j$ and hidden biases $c_i$ of machines "
-        "with {} below, near and above $T_c$. {}", size, _spreads(family),
+        "with {} below, near and above the transition. {}", size, _spreads(family),
     )  # fmt: skip
     return curves_chart(caption, panels)
 

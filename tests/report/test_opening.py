@@ -1,0 +1,117 @@
+"""The first screen: sentences from numbers by hand, and what is said where numbers are missing."""
+
+from functools import partial
+
+import pytest
+from markupsafe import Markup
+from small_results import a_family, a_machine, a_run, a_view
+
+from thermorbm.report.opening import opening_cards
+from thermorbm.report.opening.claims import claim_marks, count_words, verdict_of
+from thermorbm.report.opening.entropy import entropy_panel, entropy_words
+from thermorbm.report.opening.transition import best_estimates, transition_words
+from thermorbm.report.section import Claim, Finding, Judged, Judgement
+from thermorbm.stats import Estimate
+from thermorbm.study.results import CriticalTemperature, Curve, Indicators, Target, Thermodynamics
+
+HOLDS, FAILS, OPEN, UNTESTED = (
+    Judgement.HOLDS, Judgement.FAILS, Judgement.INCONCLUSIVE, Judgement.UNTESTED,
+)  # fmt: skip
+
+
+def estimate(value, error, **changes):
+    values = {"variant": "main", "role": "main", "n_hidden": 4, "target": Target(2.3, 0.0, "kaufman")}
+    row = partial(CriticalTemperature, "visible_energy_variance_per_spin", "peak", "heat_capacity")
+    return row(Estimate(value, error), **{**values, **changes})
+
+
+def test_the_best_of_each_kind_with_what_the_others_do(tmp_path):
+    rows = (
+        estimate(2.300, 0.001, variant=None, role=None, n_hidden=None),
+        estimate(2.320, 0.001),
+        estimate(2.310, 0.001),
+        estimate(2.301, 0.200),  # near by luck: its error says so
+        estimate(2.305, 0.002, role="symmetric", variant="sym"),
+        estimate(2.500, 0.001, problem="at an end"),
+    )
+    family = a_view(tmp_path, critical_temperatures=rows)
+    assert [row.value for row in best_estimates(family)] == [2.300, 2.305, 2.310, 2.320]
+    first, second = transition_words(family)
+    assert "= 2.3050(20)" in first
+    assert "+0.22\u00a0% (2.5 standard errors) from its target 2.3000" in first
+    assert "the infinite lattice has 2.269" in first
+    assert "4 indicators: half of all lie within 0.3\u00a0%" in second
+    assert "all within 0.9\u00a0%" in second
+
+
+def test_without_a_target_the_sharpest_is_named(tmp_path):
+    rows = (estimate(1.50, 0.20, target=None), estimate(1.60, 0.01, target=None))
+    family = a_view(tmp_path, critical_temperatures=rows, critical_temperature=None, hamiltonian="unknown")
+    first, second = transition_words(family)
+    assert "= 1.600(10)" in first
+    assert "target" not in first
+    assert "between 1.5 and 1.6; no exact value is known" in second
+
+
+def bracketed(tmp_path, **changes):
+    upper = Curve((2.0, 2.5, 3.0), (0.20, 0.40, 0.60), (0.01, 0.01, 0.01))
+    curves = {
+        "pseudo_entropy_per_spin": Curve((2.0, 2.5), (0.10, 0.30), (0.001, 0.001)),
+        "entropy_per_spin": Curve((2.0, 2.5), (0.15, 0.45), (0.0, 0.0)),
+    }
+    item = Indicators("main", "main", False, 4, {"entropy_upper_per_spin": upper})
+    thermodynamics = Thermodynamics(changes.pop("curves", curves), {})
+    return a_view(
+        tmp_path, machines=(a_machine(),), indicators=(item,), thermodynamics=thermodynamics, **changes
+    )
+
+
+def test_the_bracket_and_where_it_fails(tmp_path):
+    family = bracketed(tmp_path)
+    first, second = entropy_words(family)
+    assert "= 0.3000(10)" in first
+    assert "= 0.400(10)" in first
+    assert "by integration is 0.45" in first
+    assert "at 1 of 2 values" in second  # 0.45 is five errors above the upper edge at 2.5
+    assert entropy_panel(family).series[0].band[1].tolist() == [0.20, 0.40]
+
+
+def test_without_a_hamiltonian_there_is_an_upper_edge_alone(tmp_path):
+    first, second = entropy_words(bracketed(tmp_path, curves={}, hamiltonian="unknown"))
+    assert "at most 0.200(10) nats" in first
+    assert "is not known" in second
+
+
+def judged(*judgements):
+    claim = Claim("id", "Fig. 1", Markup("It is so."), "rule", lambda family: None)
+    return Judged(claim, tuple(Finding(str(k), item, Markup("")) for k, item in enumerate(judgements)))
+
+
+@pytest.mark.parametrize(
+    ("judgements", "verdict"),
+    [
+        ((HOLDS, HOLDS), "holds"),
+        ((HOLDS, FAILS, OPEN), "mixed"),
+        ((FAILS, UNTESTED), "does not hold"),
+        ((OPEN, UNTESTED), "inconclusive"),
+        ((UNTESTED,), "not tested"),
+        ((HOLDS, Judgement.BROKEN), "report failed"),
+    ],
+)
+def test_one_mark_for_all_families(judgements, verdict):
+    assert verdict_of(judged(*judgements)) == verdict
+
+
+def test_marks_are_counted_in_words():
+    marks = claim_marks([judged(FAILS), judged(UNTESTED), judged(HOLDS), judged(HOLDS, FAILS)])
+    assert [mark.sign for mark in marks] == ["✓", "±", "✗", "–"]
+    assert "4 claims 3 were tested by fixed rules: 1 hold, 1 do not hold, 1 hold on some" in count_words(
+        marks
+    )
+
+
+def test_a_study_without_anything_says_so(tmp_path):
+    for run in (a_run(tmp_path), a_run(tmp_path, a_family())):
+        cards = opening_cards(run, [])
+        assert len(cards) == 4
+        assert all(card.gap and not card.gap.is_failure for card in cards[:3])
