@@ -119,10 +119,10 @@ def eigenvectors(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     Cold configurations are nearly all alike; their many equal eigenvalues may not converge in float32.
     """
     try:
-        return torch.linalg.eigh(matrix)
-    except torch.linalg.LinAlgError:
+        values, vectors = torch.linalg.eigh(matrix)
+    except RuntimeError:  # torch's LinAlgError is one
         values, vectors = torch.linalg.eigh(matrix.double())
-        return values.to(matrix.dtype), vectors.to(matrix.dtype)
+    return values.to(matrix.dtype), vectors.to(matrix.dtype)
 
 
 def stiff_part(rows: torch.Tensor, n_modes: int, limit: float) -> tuple[torch.Tensor, torch.Tensor]:
