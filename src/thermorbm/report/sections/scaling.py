@@ -221,7 +221,7 @@ SECTION = Section(
     "Finite-size scaling",
     figures=(
         RunFigure("binder", "Beyond", "Binder crossing", draw_binder),
-        RunFigure("sides", "Beyond", "Critical temperature of finite lattices", draw_sides),
+        RunFigure("sides", "Beyond", "Transition of finite lattices", draw_sides),
         RunFigure("collapse", "Beyond", "Data collapse", draw_collapse),
     ),
     tables=(scaling_tables,),
