@@ -110,11 +110,11 @@ def test_workers_that_never_begin_end_the_run(directory):
 
 def test_stopped_workers_are_ended_together(directory, monkeypatch):
     """Processes that do not react, as on a computer that swaps: the time to end them does not add up."""
-    monkeypatch.setattr(module, "PATIENCE_SECONDS", 2.0)
+    monkeypatch.setattr(module, "PATIENCE_SECONDS", 4.0)
     with Pool(directory.path, 4, Room(1 << 40)) as pool:
         pids = [worker.process.pid for worker in pool._workers]
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
         began = time.monotonic()
-    assert time.monotonic() - began < 10.0  # one after the other would take 16 s
+    assert time.monotonic() - began < 14.0  # together 6 s, one after the other 18 s or more
     assert all(gone(pid) for pid in pids)

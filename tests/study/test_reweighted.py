@@ -5,6 +5,7 @@ import pytest
 
 import thermorbm as tr
 from thermorbm import exact
+from thermorbm.hamiltonians import as_hamiltonian
 from thermorbm.runner.store import Reduced
 from thermorbm.study.critical import exact_heat_peak
 from thermorbm.study.estimates import thermodynamics
@@ -69,7 +70,7 @@ def test_fine_curves_are_kaufmans_within_their_errors(product):
 
 def test_peaks_and_targets_come_from_all_samples(product):
     rows = {row["indicator"]: row for row in product.values["critical"]}
-    truth = exact_heat_peak((SIDE, SIDE))
+    truth = exact_heat_peak(as_hamiltonian(LATTICE))
     for name in ("heat_capacity_per_spin", "entropy_per_spin"):
         found = rows[name]["estimate"]
         assert rows[name]["resolved"]

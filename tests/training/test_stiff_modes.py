@@ -5,9 +5,10 @@ import pytest
 import torch
 from numpy.random import SeedSequence
 
+import thermorbm as tr
 from thermorbm import Dataset
 from thermorbm.training import modes as room
-from thermorbm.training.modes import StiffModes, stiff_part
+from thermorbm.training.modes import StiffModes, eigenvectors, stiff_part
 from thermorbm.training.order import find_order
 
 CPU = torch.device("cpu")
@@ -159,3 +160,26 @@ def test_a_machine_that_has_diverged_is_left_to_the_verdict():
     before = modes.state["hidden"].clone()
     modes.look(torch.full_like(means, torch.nan), update=10)
     assert torch.equal(modes.state["hidden"], before)
+
+
+def test_configurations_that_are_nearly_all_alike_are_trained():
+    """Their second moments have hundreds of equal eigenvalues, which float32 does not always resolve."""
+    for seed in (5, 7):
+        data = tr.sample((32, 32), temperature=1.0, n_samples=300, seed=seed, progress=False)
+        result = tr.train(data, 8, epochs=1, seed=seed, progress=False)
+        assert np.isfinite(result.rbm.W).all()
+
+
+def test_eigenvectors_of_a_matrix_that_float32_does_not_resolve(monkeypatch):
+    matrix, eigh = torch.diag(torch.tensor([3.0, 1.0, 1.0])), torch.linalg.eigh
+
+    def fails_in_float32(m):
+        if m.dtype == torch.float32:
+            raise torch.linalg.LinAlgError("did not converge")
+        return eigh(m)
+
+    monkeypatch.setattr(torch.linalg, "eigh", fails_in_float32)
+    values, vectors = eigenvectors(matrix)
+    assert values.dtype == vectors.dtype == torch.float32
+    assert values.tolist() == [1.0, 1.0, 3.0]
+    assert torch.allclose(vectors @ torch.diag(values) @ vectors.t(), matrix)

@@ -244,6 +244,17 @@ def test_held_out_data_must_fit(coins, ising_data):
         train(coins, 4, validation=ising_data, batch_size=50)
 
 
+def test_one_thread_is_the_default(coins):
+    """On a busy computer threads that wait for each other take many times as long."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        made = train(coins, 3, epochs=1, seed=1).rbm.provenance["training"]
+    finally:
+        torch.set_num_threads(before)
+    assert made["threads"] == 1
+
+
 def test_threads_are_put_back(coins):
     before = torch.get_num_threads()
     train(coins, 4, "paper", epochs=1, threads=2, **SMALL)

@@ -100,8 +100,7 @@ def _extended(data: Dataset, grid: Grid, chosen: list[Product], candidates: list
     """With the candidates that are asked for, the one of the largest gain first."""
     fit = _Fit.of(data, grid, chosen)
     while candidates and len(chosen) < MOST_PRODUCTS:
-        slopes = [fit.slope(candidate) for candidate in candidates]
-        gains = [gain if abs(z) > SIGNIFICANT else 0.0 for z, gain in slopes]
+        gains = [fit.gain(candidate) for candidate in candidates]
         best = int(np.argmax(gains))
         if not gains[best]:
             break
@@ -118,10 +117,10 @@ def _without_superfluous(data: Dataset, grid: Grid, chosen: list[Product]) -> li
     found = infer_couplings(data, model=Hamiltonian.of_cells("asked", grid, chosen))
     sizes = np.abs(found.values[1:]) / found.errors[1:]
     for number in np.argsort(sizes):
-        if sizes[number] > SIGNIFICANT:
+        if sizes[number] > SIGNIFICANT:  # nan where the data give no upper limit: looked at below
             break
         others = [item for item in chosen if item is not chosen[number]]
-        if abs(_Fit.of(data, grid, others).slope(chosen[number])[0]) < SIGNIFICANT:
+        if not _Fit.of(data, grid, others).gain(chosen[number]):
             return _without_superfluous(data, grid, others)
     return chosen
 
@@ -158,8 +157,12 @@ class _Fit:
         curvature = np.array([[_total(weight, part) for part in own] for weight in weights])
         return cls(values, cells, wrong, own, gradients, curvature)
 
-    def slope(self, product: Product) -> tuple[float, float]:
-        """In standard errors, and by how much the pseudo-likelihood would rise, nats."""
+    def gain(self, product: Product) -> float:
+        """By how much the pseudo-likelihood would rise, nats; 0 where it may be chance.
+
+        Of independent sites a slope of z errors is worth z^2 / 2. One that is worth less comes from a fit of
+        couplings without an upper limit, whose maximum is a long way off and all but flat.
+        """
         part = products_around(self.cells, product)
         weight = 4 * self.wrong * (1 - self.wrong) * part
         mixed = np.array([_total(weight, other) for other in self.own])
@@ -168,9 +171,10 @@ class _Fit:
         scatter = math.sqrt(float(gradient @ gradient))
         curvature = _total(weight, part) - float(mixed @ share)
         if scatter == 0 or curvature <= 0:
-            return 0.0, 0.0
+            return 0.0
         total = float(gradient.sum())
-        return total / scatter, total**2 / (2 * curvature)
+        gain = total**2 / (2 * curvature)
+        return gain if abs(total) > SIGNIFICANT * scatter and gain > SIGNIFICANT**2 / 2 else 0.0
 
 
 def _rows(wrong: NDArray[np.float32], part: NDArray[np.int8]) -> NDArray[np.float64]:

@@ -113,6 +113,18 @@ def _without(rows: torch.Tensor, directions: torch.Tensor, part: torch.Tensor) -
     return torch.addmm(wide, along.t(), part, alpha=-1).to(rows.dtype)
 
 
+def eigenvectors(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Of a symmetric matrix (n, n), float32: values (n,), ascending, and columns.
+
+    Cold configurations are nearly all alike; their many equal eigenvalues may not converge in float32.
+    """
+    try:
+        values, vectors = torch.linalg.eigh(matrix)
+    except RuntimeError:  # torch's LinAlgError is one
+        values, vectors = torch.linalg.eigh(matrix.double())
+    return values.to(matrix.dtype), vectors.to(matrix.dtype)
+
+
 def stiff_part(rows: torch.Tensor, n_modes: int, limit: float) -> tuple[torch.Tensor, torch.Tensor]:
     """Leading principal directions Q of rows (n, width), (width, n_modes), and Q D, P = Q D Q^T.
 
@@ -121,10 +133,10 @@ def stiff_part(rows: torch.Tensor, n_modes: int, limit: float) -> tuple[torch.Te
     """
     n_rows, width = rows.shape
     if n_rows <= width:
-        values, vectors = torch.linalg.eigh(rows @ rows.t() / n_rows)
+        values, vectors = eigenvectors(rows @ rows.t() / n_rows)
         vectors = torch.nn.functional.normalize(rows.t() @ vectors[:, -n_modes:], dim=0)
     else:
-        values, vectors = torch.linalg.eigh(rows.t() @ rows / n_rows)
+        values, vectors = eigenvectors(rows.t() @ rows / n_rows)
         vectors = vectors[:, -n_modes:]
     shrink = 1 - (limit / values[-n_modes:].clamp(min=limit)).sqrt()
     directions = torch.zeros(width, n_modes, device=rows.device)
