@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from thermorbm import exact
+from thermorbm import Lattice, exact
+from thermorbm.hamiltonians import as_hamiltonian
 from thermorbm.stats import Estimate
 from thermorbm.study.collect import _is_shown
 from thermorbm.study.critical import critical_points, exact_heat_peak
@@ -22,6 +23,14 @@ samples = 9
 [family.energies]
 samples = 9
 """
+
+
+def ferromagnet(*shape):
+    return as_hamiltonian(Lattice(shape))
+
+
+def plain_family(side):
+    return {"model": None, "shape": [side, side]}
 
 
 def curve(x, values, error=1e-5):
@@ -88,10 +97,10 @@ def test_where_entropies_can_be_integrated():
 
 
 def test_the_exact_peak_of_the_heat_capacity():
-    shifts = [exact_heat_peak((side, side)) / exact.TC_2D - 1 for side in (16, 32, 64)]
+    shifts = [exact_heat_peak(ferromagnet(side, side)) / exact.TC_2D - 1 for side in (16, 32, 64)]
     np.testing.assert_allclose(shifts, [0.021, 0.011, 0.0055], atol=5e-4)
-    assert exact_heat_peak((8, 8, 8)) is None
-    assert exact_heat_peak((8, 16)) is None
+    assert exact_heat_peak(ferromagnet(8, 8, 8)) is None
+    assert exact_heat_peak(ferromagnet(8, 16)) is None
     assert exact_heat_peak(None) is None
 
 
@@ -108,7 +117,7 @@ def test_critical_points_of_exact_curves():
         is_temperature=True,
         seed=1,
     )
-    truth = exact_heat_peak((SIDE, SIDE))
+    truth = exact_heat_peak(ferromagnet(SIDE, SIDE))
     assert [(row.indicator, row.feature) for row in rows] == [
         ("heat_capacity_per_spin", "peak"), ("entropy_per_spin", "heat_peak"),
     ]  # fmt: skip
@@ -170,15 +179,15 @@ def test_curves_average_over_seeds():
 def test_one_correlation_stands_in_the_table():
     for side, distance in ((4, 2), (8, 2), (16, 2), (32, 2), (64, 4)):
         rows = {r: {"indicator": f"correlation_r{r}"} for r in (1, 2, 4, 8, 16, 32)}
-        assert [r for r, row in rows.items() if _is_shown(row, (side, side))] == [distance]
-    assert _is_shown({"indicator": "heat_capacity_per_spin"}, (8, 8))
+        assert [r for r, row in rows.items() if _is_shown(row, plain_family(side))] == [distance]
+    assert _is_shown({"indicator": "heat_capacity_per_spin"}, plain_family(8))
 
 
 @pytest.mark.parametrize("as_paper", [True, False])
 def test_scores_of_training_data_stand_in_the_table_of_the_papers_machines_alone(as_paper):
     row = {"indicator": "pseudo_likelihood_train_per_spin", "as_paper": as_paper}
-    assert _is_shown(row, (8, 8)) == as_paper
-    assert _is_shown({**row, "indicator": "pseudo_likelihood_per_spin"}, (8, 8))
+    assert _is_shown(row, plain_family(8)) == as_paper
+    assert _is_shown({**row, "indicator": "pseudo_likelihood_per_spin"}, plain_family(8))
 
 
 def test_the_scatter_between_trainings_is_part_of_the_error():
