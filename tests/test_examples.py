@@ -79,5 +79,6 @@ def test_own_data_from_another_program(tmp_path):
     done = subprocess.run([*run, "--workers", "1"], check=True, capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == f"report: {tmp_path / 'run' / 'report.html'}"
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
-    assert "the Hamiltonian is not known" in page
+    assert "Where is the transition?" in page
+    assert "Ising" not in page
     assert "not as expected" not in page

@@ -216,9 +216,14 @@ def test_another_hamiltonian_is_not_read_as_the_square_ferromagnet():
     data = tr.sample(H, temperature=6.0, n_samples=200, seed=1)
     assert data.provenance["method"] == "metropolis"
     rbm = tr.train(data, n_hidden=2, epochs=1, seed=1).rbm
-    assert tr.bracket_entropy(rbm, data).bracket.lower is None
-    with pytest.raises(InputError, match="entropy"):
-        tr.correlations_learnt(rbm, data)
+    lower = tr.bracket_entropy(rbm, data).bracket.lower
+    assert lower.value == pytest.approx(H.pseudo_entropy(data, temperature=6.0).mean() / H.n_sites)
+    v = 2 * ((np.arange(2**16)[:, None] >> np.arange(16)) & 1) - 1  # all states
+    weights = np.exp(-H.energy(v) / 6.0)
+    p = weights / weights.sum()
+    entropy = -(p * np.log(p)).sum() / 16
+    share, known = tr.correlations_learnt(rbm, data), tr.correlations_learnt(rbm, data, entropy=entropy)
+    assert share.value == pytest.approx(known.value)
 
 
 def test_pictures_draw_what_they_are_given(data, result):

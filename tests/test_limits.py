@@ -1,6 +1,7 @@
 """What others' files declare is not believed: sizes, places, characters."""
 
 import os
+import tempfile
 import time
 import zipfile
 
@@ -125,7 +126,7 @@ def test_characters_that_steer_a_terminal(capsys):
 
 def test_kernels_are_kept_where_this_user_alone_writes(tmp_path, monkeypatch):
     monkeypatch.delenv(kernelcache.VARIABLE, raising=False)
-    monkeypatch.setattr(kernelcache.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     writable, missing = tmp_path / "home", tmp_path / "none"
     writable.mkdir()
     kernelcache.provide_cache(package=writable)

@@ -97,8 +97,8 @@ def test_a_constant_curve_is_a_curve():
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        (([1, 2, 3, 4, 5], [1] * 5, [1] * 5), "equal and at least 6"),
-        (([1, 2, 3, 4, 5, 6], [1] * 5, [1] * 6), "equal and at least 6"),
+        (([1, 2, 3, 4, 5], [1] * 5, [1] * 5), "at least 6, for a curve through points, got 5"),
+        (([1, 2, 3, 4, 5, 6], [1] * 5, [1] * 6), "arrays must be equal"),
         (([1, 2, 3, 4, 5, 5], [1] * 6, [1] * 6), "ascending, none twice"),
         (([1, 2, 3, 4, 5, 6], [1] * 6, [-1] * 6), "errors must be numbers >= 0"),
         (([1, 2, 3, 4, 5, 6], [np.nan] * 6, [1] * 6), "values must be finite numbers"),

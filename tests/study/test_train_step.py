@@ -31,7 +31,7 @@ def store(tmp_path):
 def datasets():
     for temperature in (2.0, 3.0):
         data = sample(Lattice((4, 4)), temperature, 200, seed=1)
-        yield Dataset(data.packed, data.lattice, temperature, {"held_out": N_HELD_OUT})
+        yield Dataset(data.packed, data.lattice, temperature, n_held_out=N_HELD_OUT)
 
 
 TASKS = [STEPS["sample"].task(name, {"seed": seed}) for seed, name in enumerate("ab")]
