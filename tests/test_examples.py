@@ -40,6 +40,7 @@ def lecture():
     return json.loads((EXAMPLES / "lecture.ipynb").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_the_lecture_runs_from_top_to_bottom():
     notebook = lecture()
     run = runpy.run_path(str(ROOT / "tools" / "run_notebook.py"))["run"]
@@ -65,6 +66,7 @@ def test_the_lecture_was_stored_with_pictures_that_show_what_it_says():
     assert ours == pytest.approx(exact, rel=0.03)
 
 
+@pytest.mark.slow
 def test_own_data_from_another_program(tmp_path):
     """The two commands of the example, beside a copy of its study."""
     study = tmp_path / "study.toml"

@@ -33,6 +33,7 @@ def start(study, out, *options):
         [*COMMAND, str(study), "--out", str(out), "--workers", "2", *options],
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # ignored where nohup runs the tests
     )
 
 
