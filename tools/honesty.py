@@ -98,7 +98,7 @@ def machine_checks(family: FamilyView, seed: int) -> Iterator[Check]:
     training, held_out = tr.hold_out(data, SAMPLES // 4)
     options = {"filters": like.filters, "kernel": like.kernel, "zero_bias": True}
     machine = tr.train(training, model="symmetric", seed=seed, **options).rbm
-    likelihood = edges(machine, held_out, log_partition(machine, seed), seed, is_ising=True).nll
+    likelihood = edges(machine, held_out, log_partition(machine, seed), seed, follows_h=True).nll
     curves = family.run.arrays(family.thermodynamics.file)
     published = _at(curves, "entropy_per_spin", temperature)
     yield Check(f"entropy at T = {temperature:g} by NLL", published, likelihood, PROMISED)
