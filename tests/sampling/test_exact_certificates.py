@@ -81,3 +81,12 @@ def test_energy_on_the_nishimori_line_averaged_over_disorder(p):
         for seed in range(200)
     ]
     assert abs(mean_estimate(np.array(energies)).z_score(-2 * np.tanh(1 / temperature))) < 4
+
+
+def test_samples_that_do_not_fluctuate_are_weighed_by_the_exact_variance():
+    """Of the kagome antiferromagnet at T = 0.3 one configuration in some thousands is excited."""
+    H = tr.hamiltonian("kagome", (12, 12), coupling=-1.0)
+    data = tr.sample(H, temperature=0.3, n_samples=500, seed=1, progress=False)
+    assert np.ptp(H.energy(data)) == 0
+    assert data.certificate.passed
+    assert abs(data.certificate.energy_z) < 1
