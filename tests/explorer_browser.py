@@ -1,14 +1,6 @@
-"""Headless Chromium for the tests of the explorer."""
+"""What tests of the explorer do in a browser."""
 
 import json
-import shutil
-
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--window-size=1200,1000",
-)  # fmt: skip
-MISSING = "chromium and chromedriver are missing: apt-get install chromium chromium-driver"
 
 # Energies per spin and |m| of independent chains after some steps; machine: kind, at the point in view.
 CHAINS = """
@@ -28,23 +20,6 @@ const [kind, start, n, steps, seed] = arguments, done = arguments[arguments.leng
   done(values);
 })();
 """
-
-
-def start_browser(profile):
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"--user-data-dir={profile}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    driver.set_page_load_timeout(120)
-    driver.set_script_timeout(300)
-    driver.get("about:blank")
-    driver.get_log("performance")  # of the page that the browser opens with
-    return driver
 
 
 def wait_for(driver, condition):

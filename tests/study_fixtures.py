@@ -22,6 +22,24 @@ epochs = 2
 least_updates = 0
 """
 
+TWO = """
+name = "two"
+seed = 1
+
+[[family]]
+name = "2d"
+shape = [4, 4]
+temperatures = [2.0, 3.0]
+samples = 200
+held_out = 50
+hidden = [4]
+parts = []
+
+[family.changes]
+epochs = 1
+least_updates = 0
+"""
+
 SMALL = """\
 name = "small"
 title = "Small <b>study</b>"

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import thermorbm as tr
+from study_fixtures import TWO as STUDY
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there the other tests show it")
 
@@ -54,24 +55,6 @@ for name in {OF_OS}:
     delattr(os, name)
 for name in {OF_SIGNAL}:
     delattr(signal, name)
-"""
-
-STUDY = """
-name = "two"
-seed = 1
-
-[[family]]
-name = "2d"
-shape = [4, 4]
-temperatures = [2.0, 3.0]
-samples = 200
-held_out = 50
-hidden = [4]
-parts = []
-
-[family.changes]
-epochs = 1
-least_updates = 0
 """
 
 

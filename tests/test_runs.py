@@ -8,29 +8,12 @@ import pytest
 from matplotlib.figure import Figure
 
 import thermorbm as tr
+from study_fixtures import TWO as STUDY
 from thermorbm.errors import FileError, InputError, ThermorbmError
 from thermorbm.runner.rundir import open_run, prepare
 from thermorbm.storage import read_json
 
 PAPER = Path(__file__).parents[1] / "results" / "paper"
-
-STUDY = """
-name = "two"
-seed = 1
-
-[[family]]
-name = "2d"
-shape = [4, 4]
-temperatures = [2.0, 3.0]
-samples = 200
-held_out = 50
-hidden = [4]
-parts = []
-
-[family.changes]
-epochs = 1
-least_updates = 0
-"""
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import runpy
-import shutil
 import threading
 from pathlib import Path
 
@@ -15,17 +14,12 @@ import pytest
 from filelock import FileLock
 
 import thermorbm as tr
+from chromium import CHROMIUM, DRIVER, MISSING, start_browser
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 make_site = runpy.run_path(str(ROOT / "tools" / "make_site.py"))
 run_page = runpy.run_path(str(ROOT / "tools" / "run_page.py"))["run_page"]
-
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--window-size=1400,900",
-)  # fmt: skip
 
 
 def test_the_reference_has_every_public_name():
@@ -144,10 +138,10 @@ def test_the_site_has_every_page_and_loads_nothing_from_elsewhere(site):
     assert "thermorbm.model.RBM.log_partition" in reference  # inherited
 
 
-@pytest.mark.skipif(not CHROMIUM or not DRIVER, reason="chromium and chromedriver are missing")
+@pytest.mark.skipif(not CHROMIUM or not DRIVER, reason=MISSING)
 def test_the_site_in_a_browser(site, tmp_path):
     """Pages, pictures, formulas and links work, and nothing is asked of any other host."""
-    with _served(site) as address, _browser(tmp_path) as driver:
+    with _served(site) as address, start_browser(tmp_path / "profile", "1400,900") as driver:
         driver.get(address + "lecture.html")
         loaded = "return [...document.images].map(image => image.complete && image.naturalWidth > 50)"
         pictures = driver.execute_script(loaded)
@@ -191,30 +185,6 @@ class _served:
 class _Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
-
-
-class _browser:
-    """Headless Chromium that keeps its log of requests."""
-
-    def __init__(self, directory):
-        from selenium import webdriver
-        from selenium.webdriver.chrome.service import Service
-
-        options = webdriver.ChromeOptions()
-        options.binary_location = CHROMIUM
-        for flag in (*FLAGS, f"--user-data-dir={directory / 'profile'}"):
-            options.add_argument(flag)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self._driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-
-    def __enter__(self):
-        self._driver.set_page_load_timeout(120)
-        self._driver.get("about:blank")
-        self._driver.get_log("performance")  # of the page that the browser opens with
-        return self._driver
-
-    def __exit__(self, *_):
-        self._driver.quit()
 
 
 def test_the_first_steps_run_as_printed(tmp_path, monkeypatch):

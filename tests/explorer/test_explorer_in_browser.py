@@ -12,18 +12,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from explorer_browser import (
-    CHAINS,
-    CHROMIUM,
-    DRIVER,
-    MISSING,
-    Silent,
-    choose,
-    complaints,
-    open_page,
-    start_browser,
-    wait_for,
-)
+from chromium import CHROMIUM, DRIVER, MISSING, start_browser
+from explorer_browser import CHAINS, Silent, choose, complaints, open_page, wait_for
 from oracles.xoshiro128 import xoshiro128_starstar
 from thermorbm.dataset import Dataset
 from thermorbm.explorer import build_explorer
@@ -47,7 +37,7 @@ pytestmark = pytest.mark.skipif(not CHROMIUM or not DRIVER, reason=MISSING)
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory):
-    made = start_browser(tmp_path_factory.mktemp("profile"))
+    made = start_browser(tmp_path_factory.mktemp("profile"), "1200,1000")
     yield made
     made.quit()
 

@@ -3,16 +3,12 @@
 import base64
 import json
 import re
-import shutil
 from importlib.resources import files
 
 import pytest
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--window-size=1280,900",
-)  # fmt: skip
+from chromium import CHROMIUM, DRIVER, MISSING, start_browser
+
 FOLDS = "document.querySelectorAll('details.fold').forEach(fold => { fold.open = arguments[0]; });"
 CURSORS = "return Array.from(document.querySelectorAll('.cursor')).filter(c => c.getAttribute('d')).length;"
 # Rules of WCAG 2 at levels A and AA, and what axe calls best practice: names, landmarks, order of headings.
@@ -23,27 +19,12 @@ axe.run({resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "best-pract
     .then(found => done(found.violations.map(fault => fault.id + ": " + places(fault))));
 """
 
-pytestmark = pytest.mark.skipif(
-    not CHROMIUM or not DRIVER,
-    reason="chromium and chromedriver are missing: apt-get install chromium chromium-driver",
-)
+pytestmark = pytest.mark.skipif(not CHROMIUM or not DRIVER, reason=MISSING)
 
 
 @pytest.fixture(scope="module")
 def browser(finished_run, tmp_path_factory):
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    driver.set_page_load_timeout(120)
-    driver.set_script_timeout(300)
-    driver.get("about:blank")
-    driver.get_log("performance")  # of the page that the browser opens with
+    driver = start_browser(tmp_path_factory.mktemp("profile"))
     driver.get((finished_run / "report.html").as_uri())
     yield driver
     driver.quit()
