@@ -139,6 +139,7 @@ def test_provenance_says_how_and_on_what(coins, tmp_path):
     assert made["data"] == {
         "n_samples": 600,
         "shape": [4, 5],
+        "hamiltonian": None,
         "temperature": 3.0,
         "mean_abs_magnetization": pytest.approx(np.abs(coins.spins().mean(axis=1)).mean()),
         "certified": None,

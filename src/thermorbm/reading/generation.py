@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from thermorbm import observables as ob
 from thermorbm.checks import whole_number
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError, unknown_name
+from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.lattice import Lattice
 from thermorbm.model import Machine
 from thermorbm.model.random_units import seed_sequence
@@ -128,7 +129,8 @@ def generate(
 
     start: "p_h" sets hidden unit i to sign(sum of its filter) with probability p_h, times one random sign per
     chain; "random" is p_h = 1/2; "data" begins with v^(0) from `data`. p_h: by default (<|m|> + 1) / 2, with
-    <|m|> of `data` or else of the training data. Lattice and temperature are those of the training data.
+    <|m|> of `data` or else of the training data. Lattice, Hamiltonian and temperature are those of the
+    training data.
     """
     n, number = whole_number("n_samples", n_samples, 1), whole_number("steps", steps, 0)
     seed_sequence(seed)  # checked before the work
@@ -138,17 +140,20 @@ def generate(
     if start not in STARTS:
         raise unknown_name("start", start, STARTS)
     probability = 0.5 if start == "random" else _start_probability(machine, p_h, data)
-    made = ob.generate(machine, probability, n, number, seed, *label)
-    return _with_origin(made, start, number, seed, {"p_h": probability})
+    made = ob.generate(machine, probability, n, number, seed)
+    return _labelled(made, label, start, number, seed, {"p_h": probability})
+
+
+class _Label(NamedTuple):
+    """What is said of generated configurations."""
+
+    lattice: Lattice | None
+    temperature: float | None
+    hamiltonian: Hamiltonian | None
 
 
 def _from_data(
-    machine: Machine,
-    n: int,
-    steps: int,
-    seed: int,
-    data: Dataset | None,
-    label: tuple[Lattice | None, float | None],
+    machine: Machine, n: int, steps: int, seed: int, data: Dataset | None, label: _Label
 ) -> Dataset:
     if data is None:
         raise InputError("data", None, "configurations to start from")
@@ -159,9 +164,9 @@ def _from_data(
     size = max(1, _SPINS_AT_ONCE // machine.width)
     seeds = seed_sequence(seed).spawn(-(-n // size))
     blocks = zip(starts.blocks(size), seeds, strict=True)
-    packed = [Dataset.from_spins(machine.gibbs(v, steps, s), label[0]).packed for v, s in blocks]
-    made = Dataset(np.concatenate(packed), *label, n_sites=machine.n_visible)
-    return _with_origin(made, "data", steps, seed, {})
+    packed = [Dataset.from_spins(machine.gibbs(v, steps, s)).packed for v, s in blocks]
+    made = Dataset(np.concatenate(packed), n_sites=machine.n_visible)
+    return _labelled(made, label, "data", steps, seed, {})
 
 
 def _start_probability(machine: Machine, p_h: float | None, data: Dataset | None) -> float:
@@ -178,15 +183,34 @@ def _start_probability(machine: Machine, p_h: float | None, data: Dataset | None
     return ob.magnetization_probability(mean_abs_m)
 
 
-def _label(machine: Machine, data: Dataset | None) -> tuple[Lattice | None, float | None]:
-    """Lattice and temperature of the training data, or of `data` where the machine knows neither."""
+def _label(machine: Machine, data: Dataset | None) -> _Label:
+    """That of the training data, or of `data` where the machine knows nothing of them."""
     trained_on = machine.noted("data")
     if not trained_on and data is not None:
-        return data.lattice, data.temperature
-    shape = trained_on.get("shape")
-    return Lattice(shape) if shape else None, trained_on.get("temperature")
+        return _Label(data.lattice, data.temperature, data.hamiltonian)
+    shape, temperature = trained_on.get("shape"), trained_on.get("temperature")
+    return _Label(Lattice(shape) if shape else None, temperature, _noted_hamiltonian(trained_on))
 
 
-def _with_origin(made: Dataset, start: str, steps: int, seed: int, more: Mapping[str, Any]) -> Dataset:
+def _noted_hamiltonian(trained_on: Mapping[str, Any]) -> Hamiltonian | None:
+    """None where the data had none, and of machines from before it was noted."""
+    stored = trained_on.get("hamiltonian")
+    try:
+        return None if stored is None else Hamiltonian.from_dict(stored)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        remedy = "train the machine again"
+        raise InputError("hamiltonian of the machine", error, "as it was written", remedy) from error
+
+
+def _labelled(
+    made: Dataset, label: _Label, start: str, steps: int, seed: int, more: Mapping[str, Any]
+) -> Dataset:
     origin = {"method": "generate", "start": start, "steps": steps, "seed": int(seed), **more}
-    return Dataset(made.packed, made.lattice, made.temperature, origin, n_sites=made.n_sites)
+    return Dataset(
+        made.packed,
+        label.lattice,
+        label.temperature,
+        origin,
+        n_sites=made.n_sites,
+        hamiltonian=label.hamiltonian,
+    )
