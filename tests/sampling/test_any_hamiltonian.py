@@ -12,10 +12,12 @@ from oracles.chi_squared import p_value, state_numbers
 from oracles.products import terms_of
 from thermorbm import exact
 from thermorbm.errors import InputError
+from thermorbm.sampling import schedule
 from thermorbm.sampling.general_blocks import FieldBlock, MultispinBlock, block_kind, update_order
 from thermorbm.sampling.metropolis import FIRST_BITS, REFUSAL_PROBABILITY
 from thermorbm.sampling.registers import REPLICAS, WORDS
 from thermorbm.sampling.tempering import TemperedBlock, temperature_ladder
+from thermorbm.stats import autocorrelation_time
 
 KINDS = {
     "antiferromagnet": (tr.hamiltonian("square", (2, 4), coupling=-1), 2.0),
@@ -126,12 +128,12 @@ def test_the_exact_distribution_stays_under_tempering(name):
     """Ladders that start exactly at their targets, at every rung, stay there."""
     H, temperature = KINDS[name]
     states, rng = exact.enumerate_states(H), default_rng(2)
-    ladder = temperature_ladder(H, temperature, SeedSequence(1))[:3]
+    ladder = temperature_ladder(H, [temperature], SeedSequence(1))[:3]
     targets = [_probabilities(H, T) for T in ladder]
     counts = np.zeros((3, 2**H.n_sites))
     kind = block_kind(H)[0]
     for seed in SeedSequence(5).spawn(40_000 // kind.n_chains):
-        block = TemperedBlock(H, ladder, seed, np.zeros(kind.n_chains, np.bool_))
+        block = TemperedBlock(H, ladder, ladder[:1], seed, np.zeros(kind.n_chains, np.bool_))
         for rung, target in zip(block.rungs, targets, strict=True):
             chosen = states[rng.choice(len(states), kind.n_chains, p=target[state_numbers(states)])]
             _put(rung, chosen)
@@ -152,15 +154,56 @@ def _put(block, spins):
 
 def test_neighbouring_rungs_swap_often():
     H = tr.hamiltonian("pm-j", (8, 8), seed=1)
-    ladder = temperature_ladder(H, 0.5, SeedSequence(1))
+    ladder = temperature_ladder(H, [0.5], SeedSequence(1))
     assert ladder == sorted(ladder)
     assert ladder[0] == 0.5
-    block = TemperedBlock(H, ladder, SeedSequence(2), np.ones(REPLICAS, np.bool_))
+    block = TemperedBlock(H, ladder, ladder[:1], SeedSequence(2), np.ones(REPLICAS, np.bool_))
     block.advance(200)
     energies = [rung.measure()[0] for rung in block.rungs]
     for k in range(len(ladder) - 1):
         gain = (1 / ladder[k] - 1 / ladder[k + 1]) * (energies[k] - energies[k + 1])
         assert np.exp(np.minimum(gain, 0)).mean() > 0.25
+
+
+@pytest.mark.parametrize("name", ["triangular antiferromagnet", "sk"])
+def test_temperatures_that_share_a_ladder_have_each_its_own_distribution(name):
+    H, coldest = KINDS[name]
+    wanted = [1.4 * coldest, coldest, 1.1 * coldest, 50.0]  # the last one is too hot to need a ladder
+    series = tr.sample(H, temperatures=wanted, n_samples=40_000, seed=3, progress=False)
+    assert list(series.temperatures) == sorted(wanted)
+    for data in series:
+        counts = np.bincount(state_numbers(data.spins()), minlength=2**H.n_sites)
+        assert p_value(counts, _probabilities(H, data.temperature)) > 1e-3
+        assert data.certificate.passed
+        assert data.provenance.get("ladder") == (wanted[:3] if data.temperature < 50 else None)
+
+
+def test_every_wanted_temperature_is_a_rung_and_is_measured():
+    H = tr.hamiltonian("pm-j", (8, 8), seed=1)
+    wanted = [1.5, 0.5, 0.52]
+    ladder = temperature_ladder(H, wanted, SeedSequence(1))
+    assert ladder == sorted(set(ladder))
+    assert set(wanted) < set(ladder)
+    block = TemperedBlock(H, ladder, wanted, SeedSequence(2), np.ones(REPLICAS, np.bool_))
+    block.advance(20)
+    energies = block.measure()[0].reshape(3, REPLICAS)
+    for row, T in zip(energies, wanted, strict=True):
+        np.testing.assert_array_equal(row, block.rungs[ladder.index(T)].measure()[0])
+    spins = np.unpackbits(block.packed(), axis=1, bitorder="little")[:, : H.n_sites] * 2.0 - 1
+    np.testing.assert_array_equal(H.energy(spins), energies.ravel())
+
+
+def test_what_wanders_along_a_ladder_is_seen_in_the_sum_over_its_temperatures():
+    """Two temperatures pass a slow chain to and fro: each by itself forgets it sooner than their sum."""
+    rng, n = default_rng(1), 4000
+    slow = np.zeros((n, 64))
+    for k in range(1, n):
+        slow[k] = 0.98 * slow[k - 1] + rng.normal(size=64)
+    place = rng.integers(0, 2, (n, 64))
+    noise = rng.normal(size=(n, 64)) * slow.std()
+    levels = [np.stack([np.where(place == k, slow, noise)] * 2) for k in (0, 1)]
+    taus = [autocorrelation_time(row[0]) for row in (*levels, schedule._summed(levels))]
+    assert taus[2] > 1.5 * max(taus[:2])
 
 
 @pytest.mark.parametrize("method", ["metropolis", "tempering"])

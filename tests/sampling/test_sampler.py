@@ -128,7 +128,7 @@ def test_records_of_many_blocks_are_bounded(monkeypatch):
     monkeypatch.setattr(schedule, "_PILOT_CHAINS", 2 * REPLICAS)
     blocks = [MetropolisBlock(SQUARE, 2.5, SeedSequence(s), np.arange(REPLICAS) % 2 == 0) for s in range(3)]
     with Workers(2) as workers:
-        pilot = schedule.run_pilot(blocks, workers, lambda *call: None, 10_000)
+        (pilot,) = schedule.run_pilots(blocks, workers, lambda *call: None, 10_000)
     assert pilot.energy.shape[1] == len(pilot.hot) == 2 * REPLICAS
     moved = blocks[2].measure()[0]
     assert np.ptp(moved) > 0
@@ -176,7 +176,7 @@ def test_bad_input_is_named(change, word):
 def _pilot(temperature=2.5):
     block = MetropolisBlock(SQUARE, temperature, SeedSequence(1), np.arange(REPLICAS) % 2 == 0)
     with Workers(1) as workers:
-        return block, schedule.run_pilot([block], workers, lambda *call: None, 10_000)
+        return block, schedule.run_pilots([block], workers, lambda *call: None, 10_000)[0]
 
 
 def _certify(block, pilot, energy, magnetization, temperature=2.5):

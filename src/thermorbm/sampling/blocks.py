@@ -22,7 +22,10 @@ Magnetizations = NDArray[np.int64]
 
 
 class Block(Protocol):
-    """Chains that move together; `hot` (n_chains,) tells which started from random spins, the rest all up."""
+    """Chains that move together; `hot` (n_chains,) tells which started from random spins, the rest all up.
+
+    Ladders keep chains at one or more temperatures: what follows is (n_temperatures * n_chains,) of them.
+    """
 
     hot: NDArray[np.bool_]
 

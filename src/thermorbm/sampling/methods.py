@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.random import SeedSequence
 
@@ -10,7 +12,7 @@ from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.sampling.blocks import Block, ClusterBlock, MetropolisBlock, wolff_flips_per_sweep
 from thermorbm.sampling.general_blocks import block_kind
 from thermorbm.sampling.starts import RARE, hot_starts, reversed_weight, transition
-from thermorbm.sampling.tempering import TemperedBlock, temperature_ladder
+from thermorbm.sampling.tempering import TemperedBlock, hot_temperature, temperature_ladder
 
 METHODS = ("auto", "metropolis", "swendsen-wang", "wolff", "tempering")
 CLUSTERS = ("swendsen-wang", "wolff")
@@ -42,15 +44,28 @@ def _check_clusters(hamiltonian: Hamiltonian, method: str) -> None:
         raise InputError("method", method, "'metropolis' or 'tempering' here", hamiltonian.no_clusters)
 
 
+def sharing_ladder(hamiltonian: Hamiltonian, temperatures: Sequence[float], method: str) -> list[float]:
+    """Those that are sampled by one ladder; the others, and one alone, have chains of their own."""
+    hottest = hot_temperature(hamiltonian)
+    tempered = [
+        T for T in temperatures if hottest > T and choose_method(hamiltonian, T, method) == "tempering"
+    ]
+    return tempered if len(tempered) > 1 else []
+
+
 def build_blocks(
     hamiltonian: Hamiltonian,
-    temperature: float,
+    temperatures: Sequence[float],
     n_samples: int,
     method: str,
     calibration: SeedSequence,
     chains: SeedSequence,
 ) -> list[Block]:
-    """Blocks of chains that give n_samples in about two dozen rounds."""
+    """Blocks of chains that give n_samples in about two dozen rounds.
+
+    temperatures: one, or those that share a ladder.
+    """
+    temperature = temperatures[0]
     if method in CLUSTERS:
         seeds = chains.spawn(_n_blocks(n_samples, _MAX_CLUSTER_CHAINS, ClusterBlock.n_chains))
         hot = hot_starts(hamiltonian, temperature, ClusterBlock.n_chains)
@@ -67,8 +82,8 @@ def build_blocks(
         hot = hot_starts(hamiltonian, temperature, kind.n_chains)
         return [kind(hamiltonian, temperature, seed, hot, terms) for seed in seeds]
     both = np.asarray(np.arange(kind.n_chains) % 2 == 1)
-    ladder = temperature_ladder(hamiltonian, temperature, calibration)
-    return [TemperedBlock(hamiltonian, ladder, seed, both) for seed in seeds]
+    ladder = temperature_ladder(hamiltonian, temperatures, calibration)
+    return [TemperedBlock(hamiltonian, ladder, temperatures, seed, both) for seed in seeds]
 
 
 def _n_blocks(n_samples: int, most_chains: int, size: int) -> int:

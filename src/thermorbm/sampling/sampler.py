@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from threading import Lock
@@ -28,13 +28,15 @@ from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian
 from thermorbm.lattice import Lattice
 from thermorbm.sampling.blocks import Block, Energies, Magnetizations
 from thermorbm.sampling.certificate import Certificate, certify
-from thermorbm.sampling.methods import METHODS, build_blocks, choose_method
+from thermorbm.sampling.methods import METHODS, build_blocks, choose_method, sharing_ladder
 from thermorbm.sampling.pilot import Pilot
-from thermorbm.sampling.schedule import MAX_PILOT_SWEEPS, Progress, run_pilot
+from thermorbm.sampling.schedule import MAX_PILOT_SWEEPS, Progress, run_pilots
 from thermorbm.sampling.sectors import Sector, check_sector, draw_signs
 from thermorbm.sampling.workers import Workers
 
-__all__ = ["METHODS", "Draw", "Progress", "Sector", "draw", "exact_energies"]
+__all__ = [
+    "METHODS", "Draw", "Progress", "Sector", "draw", "draw_together", "exact_energies", "sharing_ladder",
+]  # fmt: skip
 
 _MOST_ENUMERATED = 16
 _MOST_KEPT = 16  # spins of a transfer matrix that takes a second at most
@@ -61,31 +63,54 @@ def draw(
     progress: Progress | None = None,
 ) -> Draw:
     """Independent Boltzmann samples with their certificate; equal bits whatever the number of threads."""
+    return draw_together(model, [temperature], n_samples, [seed], method, sector, threads, progress)[0]
+
+
+def draw_together(
+    model: Hamiltonian | Lattice,
+    temperatures: Sequence[float],
+    n_samples: int,
+    seeds: Sequence[int],
+    method: str = "auto",
+    sector: Sector = "symmetric",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> list[Draw]:
+    """The same at one temperature, or at several that are rungs of one ladder: those of `sharing_ladder`.
+
+    n_samples: at each temperature. seeds: one for each, the first also of all chains.
+    """
     H = as_hamiltonian(model)
-    _check(temperature, n_samples, seed, sector, threads)
+    for temperature, seed in zip(temperatures, seeds, strict=True):
+        _check(temperature, n_samples, seed, sector, threads)
     check_sector(H, sector)
-    temperature = float(temperature)
-    chosen = choose_method(H, temperature, method)
+    values = [float(temperature) for temperature in temperatures]
+    chosen = choose_method(H, values[0], method)
     report = progress or (lambda stage, done, total: None)
-    signs, calibration, chains = SeedSequence(int(seed)).spawn(3)
+    _, calibration, chains = SeedSequence(int(seeds[0])).spawn(3)
     # Chains move in the gauge in which all spins up satisfies every term, where there is one.
     gauge = np.ones(H.n_sites, np.int8) if H.ground_state is None else H.ground_state
-    blocks = build_blocks(H.gauged(gauge), temperature, n_samples, chosen, calibration, chains)
+    blocks = build_blocks(H.gauged(gauge), values, n_samples, chosen, calibration, chains)
     with Workers(threads) as workers:
-        pilot = run_pilot(blocks, workers, report, MAX_PILOT_SWEEPS)
+        pilots = run_pilots(blocks, workers, report, MAX_PILOT_SWEEPS, len(values))
         n_rounds = math.ceil(n_samples / (len(blocks) * len(blocks[0].hot)))
-        spacing = _spacing(pilot, n_rounds)
-        packed, energy, magnetization = _collect(blocks, workers, n_samples, n_rounds, spacing, report)
-    draw_signs(packed, magnetization.ravel()[:n_samples], H, gauge, sector, signs)
-    truth = exact_energies(H, temperature)
-    remedy = _remedy(H, chosen)
-    certificate = certify(pilot, spacing, energy, magnetization, n_samples, H.n_sites, truth, remedy)
-    return Draw(packed, certificate, chosen)
+        spacing = _spacing(pilots, n_rounds)
+        kept = _collect(blocks, workers, n_samples, n_rounds, spacing, report)
+    draws = []
+    for T, seed, pilot, (packed, energy, magnetization) in zip(values, seeds, pilots, kept, strict=False):
+        signs = SeedSequence(int(seed)).spawn(3)[0]
+        draw_signs(packed, magnetization.ravel()[:n_samples], H, gauge, sector, signs)
+        truth, remedy = exact_energies(H, T), _remedy(H, chosen)
+        certificate = certify(pilot, spacing, energy, magnetization, n_samples, H.n_sites, truth, remedy)
+        draws.append(Draw(packed, certificate, chosen))
+    return draws
 
 
-def _spacing(pilot: Pilot, n_rounds: int) -> int:
-    """Sweeps between kept samples; a pilot that failed is not made worse by a run much longer than itself."""
-    return pilot.spacing if pilot.resolved else max(1, min(pilot.spacing, pilot.sweeps // n_rounds))
+def _spacing(pilots: Sequence[Pilot], n_rounds: int) -> int:
+    """Sweeps between kept samples; pilots that failed are not made worse by a run much longer than they."""
+    spacing = max(pilot.spacing for pilot in pilots)
+    resolved = all(pilot.resolved for pilot in pilots)
+    return spacing if resolved else max(1, min(spacing, pilots[0].sweeps // n_rounds))
 
 
 def _remedy(hamiltonian: Hamiltonian, method: str) -> str:
@@ -136,25 +161,31 @@ def _check(temperature: float, n_samples: int, seed: int, sector: Sector, thread
 
 def _collect(
     blocks: Sequence[Block], workers: Workers, n_samples: int, n_rounds: int, spacing: int, report: Progress
-) -> tuple[NDArray[np.uint8], Energies, Magnetizations]:
-    """Packed samples (n_samples, n_bytes), energy and magnetisation (n_rounds, n_chains) of all chains."""
-    size = len(blocks[0].hot)
+) -> Iterator[tuple[NDArray[np.uint8], Energies, Magnetizations]]:
+    """For each temperature that the blocks keep, packed samples, energies and magnetisations of all chains.
+
+    Packed: (n_samples, n_bytes), the others (n_rounds, n_chains).
+    """
+    size, first = len(blocks[0].hot), blocks[0].measure()[0]
+    n_levels = len(first) // size
     count = _counter(report, n_rounds * len(blocks))
-    packed = np.empty((n_samples, blocks[0].packed().shape[1]), np.uint8)
-    energy = np.empty((n_rounds, len(blocks) * size), blocks[0].measure()[0].dtype)
+    packed = np.empty((n_levels, n_samples, blocks[0].packed().shape[1]), np.uint8)
+    energy = np.empty((n_levels, n_rounds, len(blocks) * size), first.dtype)
     magnetization = np.empty(energy.shape, np.int64)
 
     def gather(index: int) -> None:
+        chains = slice(index * size, (index + 1) * size)
         for round_ in range(n_rounds):
             workers.advance(blocks[index], spacing)
-            chains = slice(index * size, (index + 1) * size)
-            energy[round_, chains], magnetization[round_, chains] = blocks[index].measure()
-            rows = packed[(round_ * len(blocks) + index) * size :][:size]
-            rows[:] = blocks[index].packed()[: len(rows)]
+            energies, magnetizations = blocks[index].measure()
+            energy[:, round_, chains] = energies.reshape(n_levels, size)
+            magnetization[:, round_, chains] = magnetizations.reshape(n_levels, size)
+            rows = packed[:, (round_ * len(blocks) + index) * size :][:, :size]
+            rows[:] = blocks[index].packed().reshape(n_levels, size, -1)[:, : rows.shape[1]]
             count()
 
     workers.map(gather, range(len(blocks)))
-    return packed, energy, magnetization
+    return zip(packed, energy, magnetization, strict=True)
 
 
 def _counter(report: Progress, total: int) -> Callable[[], None]:

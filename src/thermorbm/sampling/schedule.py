@@ -2,7 +2,8 @@
 
 The pilot runs all chains from their starts until its second half is longer than 20 integrated autocorrelation
 times of both the energy and |m| (more when there are few chains to average over) and the chains agree with
-one another. Everything up to there is burn-in; samples are then kept every 5 autocorrelation times.
+one another; a ladder that keeps several temperatures, until this holds at each of them and for their sums.
+Everything up to there is burn-in; samples are then kept every 5 autocorrelation times.
 """
 
 from __future__ import annotations
@@ -28,18 +29,28 @@ _PILOT_CHAINS = 4096
 Progress = Callable[[str, int, int], None]
 
 
-def run_pilot(blocks: Sequence[Block], workers: Workers, progress: Progress, max_sweeps: int) -> Pilot:
-    """Runs the blocks to equilibrium, or for max_sweeps: then the pilot is not `resolved`."""
+def run_pilots(
+    blocks: Sequence[Block], workers: Workers, progress: Progress, max_sweeps: int, n_temperatures: int = 1
+) -> list[Pilot]:
+    """Runs the blocks to equilibrium, or for max_sweeps: then not all pilots are `resolved`.
+
+    One pilot for each temperature; of several one more, that of their sums. Configurations wander from one
+    temperature to another, and are remembered there longer than any single temperature shows.
+    """
     progress("equilibrate", 0, 2 * _FIRST_RECORDS)
-    hot = np.concatenate([block.hot for block in _followed(blocks)])
+    hot = np.stack([block.hot for block in _followed(blocks)])
     series, stride = _record(blocks, workers, _FIRST_RECORDS, 1), 1
     while True:
         n_records = series.shape[1]
-        energy, magnetization = series[:, n_records // 2 :]
-        pilot = Pilot(energy, magnetization, hot, stride, n_records * stride)
-        progress("equilibrate", pilot.sweeps, math.ceil(2 * pilot.sweeps_needed))
-        if pilot.resolved or pilot.sweeps >= max_sweeps:
-            return pilot
+        sweeps = n_records * stride
+        levels = _by_temperature(series[:, n_records // 2 :], n_temperatures)
+        pilots = [
+            Pilot(energy, magnetization, hot.ravel(), stride, sweeps) for energy, magnetization in levels
+        ]
+        needed = max(pilot.sweeps_needed for pilot in pilots)
+        progress("equilibrate", sweeps, math.ceil(2 * needed))
+        if all(pilot.resolved for pilot in pilots) or sweeps >= max_sweeps:
+            return pilots
         if n_records >= _MAX_RECORDS:
             series, stride = series[:, 1::2], 2 * stride
         n_more = series.shape[1] // 8 * 2  # a quarter more, and even, so that thinning keeps the last
@@ -47,16 +58,16 @@ def run_pilot(blocks: Sequence[Block], workers: Workers, progress: Progress, max
 
 
 def _followed(blocks: Sequence[Block]) -> Sequence[Block]:
-    return blocks[: max(1, _PILOT_CHAINS // len(blocks[0].hot))]
+    return blocks[: max(1, _PILOT_CHAINS // len(blocks[0].measure()[0]))]
 
 
 def _record(blocks: Sequence[Block], workers: Workers, n_records: int, stride: int) -> NDArray[Any]:
-    """(2, n_records, n_chains): energy and magnetisation, each record after `stride` more sweeps.
+    """(2, n_records, n_followed, n_chains): energy and magnetisation, each record after `stride` more sweeps.
 
-    All blocks move; n_chains counts those of the followed ones.
+    All blocks move. n_chains: of a block, at all the temperatures that it keeps.
     """
-    size, n_followed = len(blocks[0].hot), len(_followed(blocks))
-    series = np.empty((2, n_records, n_followed * size), blocks[0].measure()[0].dtype)
+    first, n_followed = blocks[0].measure()[0], len(_followed(blocks))
+    series = np.empty((2, n_records, n_followed, len(first)), first.dtype)
 
     def follow(index: int) -> None:
         if index >= n_followed:
@@ -64,7 +75,24 @@ def _record(blocks: Sequence[Block], workers: Workers, n_records: int, stride: i
             return
         for record in range(n_records):
             workers.advance(blocks[index], stride)
-            series[:, record, index * size : (index + 1) * size] = blocks[index].measure()
+            series[:, record, index] = blocks[index].measure()
 
     workers.map(follow, range(len(blocks)))
     return series
+
+
+def _by_temperature(series: NDArray[Any], n_temperatures: int) -> list[NDArray[Any]]:
+    """(2, n_records, n_chains) of each temperature, and of several of the sum over them."""
+    n_records, n_blocks = series.shape[1:3]
+    levels = np.moveaxis(series.reshape(2, n_records, n_blocks, n_temperatures, -1), 3, 0)
+    each = [level.reshape(2, n_records, -1) for level in levels]
+    return each if n_temperatures == 1 else [*each, _summed(each)]
+
+
+def _summed(levels: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+    """Energies and |m|, each in units of its own spread."""
+    total = np.zeros(levels[0].shape)
+    for energy, magnetization in levels:
+        for row, values in zip(total, (energy, np.abs(magnetization)), strict=True):
+            row += values / (values.std() or 1.0)
+    return total

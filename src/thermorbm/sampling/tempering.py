@@ -27,16 +27,17 @@ _SWEEPS = 32
 
 
 class TemperedBlock:
-    """A ladder of blocks; what is measured and kept is at its first, coldest rung."""
+    """A ladder of blocks; what is measured and kept is at those rungs that are wanted."""
 
     def __init__(
         self,
         hamiltonian: Hamiltonian,
         temperatures: Sequence[float],
+        wanted: Sequence[float],
         seed: SeedSequence,
         hot: NDArray[np.bool_],
     ) -> None:
-        """temperatures: ascending, the wanted one first."""
+        """temperatures: ascending. wanted: those of them that are kept, in their order."""
         swaps, *seeds = seed.spawn(1 + len(temperatures))
         kind, terms = block_kind(hamiltonian)
         self.hot, self._rng, self._round = hot, default_rng(swaps), 0
@@ -45,6 +46,7 @@ class TemperedBlock:
             kind(hamiltonian, temperature, rung_seed, hot, terms)
             for temperature, rung_seed in zip(temperatures, seeds, strict=True)
         ]
+        self._kept = [self.rungs[list(temperatures).index(temperature)] for temperature in wanted]
 
     def advance(self, n_sweeps: int) -> None:
         for _ in range(n_sweeps):
@@ -62,31 +64,34 @@ class TemperedBlock:
             a.exchange(b, chosen)
 
     def measure(self) -> tuple[Energies, Magnetizations]:
-        return self.rungs[0].measure()
+        energies, magnetizations = zip(*(rung.measure() for rung in self._kept), strict=True)
+        return np.concatenate(energies), np.concatenate(magnetizations)
 
     def packed(self) -> NDArray[np.uint8]:
-        return self.rungs[0].packed()
+        return np.concatenate([rung.packed() for rung in self._kept])
 
 
-def temperature_ladder(hamiltonian: Hamiltonian, temperature: float, seed: SeedSequence) -> list[float]:
-    """Ascending from `temperature` to one at which single flips forget within a few sweeps.
+def temperature_ladder(hamiltonian: Hamiltonian, wanted: Sequence[float], seed: SeedSequence) -> list[float]:
+    """Ascending from the coldest wanted temperature to one at which single flips forget within a few sweeps.
 
-    Chains are cooled from there, and steps are as long as the spread of the energy over chains allows.
+    Every wanted temperature is a rung; several are below that hottest one. Chains are cooled from there, and
+    steps are as long as the spread of the energy over chains allows.
     """
-    hottest = hot_temperature(hamiltonian)
-    if temperature >= hottest:
-        return [temperature]
+    hottest, coldest = hot_temperature(hamiltonian), min(wanted)
+    if coldest >= hottest:
+        return [coldest]
     kind, terms = block_kind(hamiltonian)
     seeds, hot = iter(seed.spawn(10_000)), np.ones(kind.n_chains, np.bool_)
     block = kind(hamiltonian, hottest, next(seeds), hot, terms)
     ladder = [hottest]
-    while ladder[-1] > temperature:
+    while ladder[-1] > coldest:
         block.advance(_SWEEPS)
         spread = float(np.std(block.measure()[0]))
         coldness = 1 / ladder[-1]
         longest = coldness * _LONGEST_STEP
         coldness = min(longest, coldness + _STEP / spread) if spread > 0 else longest
-        ladder.append(max(temperature, 1 / coldness))
+        next_wanted = max(temperature for temperature in wanted if temperature < ladder[-1])
+        ladder.append(max(next_wanted, 1 / coldness))
         colder = kind(hamiltonian, ladder[-1], next(seeds), hot, terms)
         block.exchange(colder, hot)
         block = colder
