@@ -157,7 +157,7 @@ def test_zero_bias_and_no_held_out_data(capsys):
         (["--recipe", "papr"], "recipe must be one of paper, fast, got 'papr'; did you mean 'paper'?"),
         (["--epochs", "0"], "epochs must be a whole number >= 1, got 0"),
         (["--seed", "-1"], "seed must be a whole number >= 0, got -1"),
-        (["--precision", "fp8"], "precision must be one of auto, fp32, bf16, got 'fp8'"),
+        (["--precision", "fp8"], "precision must be one of auto, fp32, bf16, int8, got 'fp8'"),
         (["--device", "abacus"], "device must be"),
         (["--threads", "0"], "threads must be a whole number >= 1, got 0"),
         (["--hold-out", "400"], "n_held_out must be less than the 400 configurations"),

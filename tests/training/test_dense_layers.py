@@ -1,4 +1,4 @@
-"""The dense machine's primitives on tensors against tr.RBM, in float32 and in bfloat16."""
+"""The dense machine's primitives on tensors against tr.RBM, in float32, bfloat16 and 8-bit integers."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import torch
 
 from thermorbm import RBM
 from thermorbm.training.dense import DenseLayers
+from thermorbm.training.integer import LEVELS, IntegerLayers
 
 BF16 = 2.0**-8  # spacing of bfloat16 numbers just above 1, twice the rounding error
 
@@ -94,3 +95,63 @@ def test_equal_phases_cancel_exactly(parameters):
     gradient = layers.gradient(v, h, v, h)
     for g in gradient.values():
         assert g.abs().max() < 1e-6
+
+
+def rounded(values, levels=LEVELS):
+    """Values on `levels` even steps up to the largest of them, in float64."""
+    spacing = np.abs(values).max() / levels
+    return np.rint(values / spacing) * spacing
+
+
+def integer_layers(parameters):
+    return IntegerLayers(parameters, torch.device("cpu"), torch.int8)
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.float32])
+def test_integer_inputs_are_those_of_the_rounded_weights(parameters, dtype):
+    layers = integer_layers(parameters)
+    machine = RBM(**{**parameters, "W": rounded(parameters["W"].astype(np.float64))})
+    v, h = spins(40, 30, 1), spins(40, 7, 2)
+    x, y = layers.hidden_inputs(tensor(v, dtype)), layers.visible_inputs(tensor(h, dtype))
+    assert x.dtype == y.dtype == torch.float32
+    np.testing.assert_allclose(x.double(), machine.hidden_inputs(v), atol=3e-6)
+    np.testing.assert_allclose(y.double(), machine.visible_inputs(h), atol=3e-6)
+
+
+def test_integer_weights_follow_the_parameters(parameters):
+    layers = integer_layers(parameters)
+    v = tensor(spins(3, 30, 1), torch.int8)
+    before = layers.hidden_inputs(v) - layers.parameters["c"]
+    layers.parameters["W"].mul_(-2)
+    layers.refresh()
+    np.testing.assert_allclose(layers.hidden_inputs(v) - layers.parameters["c"], -2 * before, atol=1e-6)
+    layers.parameters["W"].zero_()
+    layers.refresh()
+    np.testing.assert_array_equal(layers.hidden_inputs(v), layers.parameters["c"].expand(3, -1))
+
+
+@pytest.mark.parametrize(("n_data", "n_model"), [(32, 32), (48, 20), (1, 5)])
+def test_integer_gradient_is_that_of_the_rounded_rows(parameters, n_data, n_model):
+    layers = integer_layers(parameters)
+    data, model = (tensor(spins(n, 30, n), torch.int8) for n in (n_data, n_model))
+    data_h, model_h = (torch.tanh(layers.hidden_inputs(v)) for v in (data, model))
+    gradient = layers.gradient(data, data_h, model, model_h)
+    h = np.concatenate([data_h.numpy() / n_data, -model_h.numpy() / n_model])
+    exact = rounded(h.astype(np.float64)).T @ np.concatenate([data, model])
+    assert gradient["W"].dtype == torch.float32
+    np.testing.assert_allclose(gradient["W"], exact, atol=2e-6)
+    # Rounding of one of n rows is at most half a level, of random sign.
+    plain = h.T.astype(np.float64) @ np.concatenate([data, model])
+    allowed = 5 * np.sqrt(len(h)) * np.abs(h).max() / LEVELS / np.sqrt(12)
+    np.testing.assert_allclose(gradient["W"], plain, atol=allowed)
+
+
+def test_integer_products_do_not_depend_on_threads(parameters):
+    layers, before = integer_layers(parameters), torch.get_num_threads()
+    v = tensor(spins(64, 30, 6), torch.int8)
+    inputs = []
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        inputs.append(layers.hidden_inputs(v))
+    torch.set_num_threads(before)
+    assert torch.equal(*inputs)

@@ -45,8 +45,9 @@ def assert_learned(result, data):
         {"recipe": "fast"},
         {"recipe": "fast", "persistent_from": 0.0, "modes": 0},
         {"recipe": "fast", "start": "glorot", "precision": "bf16"},
+        {"recipe": "paper", "gibbs_steps": 1, "precision": "int8"},
     ],
-    ids=["cd", "fast", "plain", "bf16"],
+    ids=["cd", "fast", "plain", "bf16", "int8"],
 )
 def test_it_learns(ising_data, changes):
     result = train(ising_data, n_hidden=32, epochs=12, seed=1, **changes)
@@ -226,7 +227,8 @@ def test_numpy_numbers_are_numbers(coins):
         ({"epochs": 0}, "epochs must be a whole number >= 1, got 0"),
         ({"learning_rate": -1.0}, "learning_rate must be .*, got -1.0"),
         ({"batch_size": 601}, "batch_size must be at most the number of configurations, 600, got 601"),
-        ({"precision": "fp16"}, "precision must be one of auto, fp32, bf16, got 'fp16'"),
+        ({"precision": "fp16"}, "precision must be one of auto, fp32, bf16, int8, got 'fp16'"),
+        ({"precision": "int8"}, "precision must be bf16 or fp32 with stiff modes, got 'int8'"),
         ({"device": "abacus"}, "device must be 'auto', 'cpu' or a device that torch has here, got 'abacus'"),
         ({"threads": 0}, "threads must be a whole number >= 1, got 0"),
         ({"epoch": 5}, "got 'epoch'; did you mean 'epochs'"),

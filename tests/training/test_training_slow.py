@@ -80,18 +80,24 @@ def test_killed_at_any_moment_and_resumed_is_bit_identical(tmp_path):
     assert whole.provenance["history"] == killed.provenance["history"]
 
 
+AS_PAPER = {"learning_rate": 5e-3, "gibbs_steps": 1, "stop_early": False}
+
+
 @pytest.mark.parametrize("temperature", [2.0, 2.27, 3.0])
-def test_bfloat16_does_not_change_the_physics(temperature):
+@pytest.mark.parametrize(
+    ("precision", "recipe", "changes"), [("bf16", "fast", {}), ("int8", "paper", AS_PAPER)]
+)
+def test_rounded_products_do_not_change_the_physics(temperature, precision, recipe, changes):
     """Held-out L~ of both precisions at equal seeds; their error is the scatter over seeds."""
     lattice, n_seeds = Lattice((16, 16)), 6
     data = sample(lattice, temperature, n_samples=12_000, seed=1)
     held_out = data.spins(10_000)
-    likelihood = {"fp32": [], "bf16": []}
-    for precision, found in likelihood.items():
+    likelihood = {"fp32": [], precision: []}
+    for name, values in likelihood.items():
         for seed in range(n_seeds):
-            rbm = train(data[:10_000], 64, "fast", epochs=30, seed=seed, precision=precision, threads=1).rbm
-            found.append(rbm.pseudo_likelihood(held_out).mean() / lattice.n_sites)
-    difference = np.mean(likelihood["bf16"]) - np.mean(likelihood["fp32"])
-    errors = [np.std(found, ddof=1) / np.sqrt(n_seeds) for found in likelihood.values()]
+            rbm = train(data[:10_000], 64, recipe, epochs=30, seed=seed, precision=name, **changes).rbm
+            values.append(rbm.pseudo_likelihood(held_out).mean() / lattice.n_sites)
+    difference = np.mean(likelihood[precision]) - np.mean(likelihood["fp32"])
+    errors = [np.std(values, ddof=1) / np.sqrt(n_seeds) for values in likelihood.values()]
     assert abs(difference) < 3 * np.hypot(*errors)
     assert abs(difference) < 1e-3  # of a few tenths

@@ -80,7 +80,7 @@ def train(
     ] = None,
     zero_bias: Annotated[bool, typer.Option("--zero-bias", help="Keep b = c = 0.")] = False,
     precision: Annotated[
-        str, typer.Option("--precision", metavar="NAME", help="Matrix products: auto, fp32 or bf16.")
+        str, typer.Option("--precision", metavar="NAME", help="Matrix products: auto, fp32, bf16 or int8.")
     ] = "auto",
     device: Annotated[
         str, typer.Option("--device", metavar="NAME", help="auto, cpu, cuda or another name of torch's.")

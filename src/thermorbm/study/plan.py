@@ -234,6 +234,9 @@ class FamilyPlanner:
         values = self._values_of(variant) if value is None else (value,)
         datasets = {x: self._datasets[x, variant.sector] for x in values}
         self._check_proportions(variant, len(values))
+        precision = variant.precision or self._precision
+        if precision == "int8" and (n_filters or recipe["modes"]):
+            raise InputError("precision", "int8", "for dense machines without stiff modes (modes = 0)")
         place = "union" if value is None else repr(value)
         parameters = self._symmetric(variant, n_filters) | {
             "n_hidden": n_hidden,
@@ -241,7 +244,7 @@ class FamilyPlanner:
             "samples": variant.samples,
             "proportions": None if variant.proportions is None else list(variant.proportions),
             "seed": self._seed("train", variant.name, place, n_hidden, index),
-            "precision": "fp32" if n_filters else self._precision,
+            "precision": "fp32" if n_filters else precision,
             "threads": 1,
             **({} if self._study.device == "cpu" else {"device": self._study.device}),
         }

@@ -37,6 +37,7 @@ PARTS = (
     "entropy",
     "critical",
 )
+PRECISIONS = ("fp32", "bf16")
 DEVICES = ("cpu", "cuda")
 HAMILTONIANS = ("ising", "unknown")
 CLUSTERS = ("swendsen-wang", "wolff")
@@ -75,8 +76,8 @@ class Variant:
     or the fraction with m > 0. union: one machine for all temperatures together, `proportions` says how many
     configurations each contributes, relative to the largest. samples: training configurations per
     temperature, None for all. as_paper: trained as the paper's machines were; the report judges the paper's
-    claims on them beside those of the others. parts: what is read from them, None for all that the family
-    asks for.
+    claims on them beside those of the others. precision: of the matrix products in training, None for the
+    study's. parts: what is read from them, None for all that the family asks for.
     """
 
     name: str = "main"
@@ -94,10 +95,13 @@ class Variant:
     proportions: tuple[float, ...] | None = None
     samples: int | None = None
     as_paper: bool = False
+    precision: str | None = None
     parts: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
+        if self.precision is not None:
+            check_member("precision", self.precision, (*PRECISIONS, "int8"))
         for part in self.parts or ():
             check_member("parts", part, PARTS)
         check_counts("hidden", self.hidden)
@@ -370,7 +374,7 @@ class Study:
     def __post_init__(self) -> None:
         check_name("name", self.name)
         check_seed("seed", self.seed)
-        check_member("precision", self.precision, ("auto", "fp32", "bf16"))
+        check_member("precision", self.precision, ("auto", *PRECISIONS))
         check_member("device", self.device, DEVICES)
         if not self.families:
             raise InputError("family", "nothing", "one or more [[family]] tables")

@@ -267,6 +267,7 @@ def _variant(table: Table, main: Variant) -> Variant:
         "proportions": table.optional_numbers("proportions"),
         "samples": table.optional_whole("samples"),
         "as_paper": table.flag("as_paper"),
+        "precision": table.optional_text("precision"),
         "parts": table.texts("parts") or None,
     }
     table.finish()

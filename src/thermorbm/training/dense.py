@@ -18,8 +18,8 @@ class DenseLayers:
     """Primitives of E(v, h) = -b.v - c.h - h.W v on tensors.
 
     parameters: W (n_hidden, n_visible), b (n_visible,), c (n_hidden,), float32; after changing them call
-    `refresh`. All inputs and results of the methods are of type `dtype`, but for the float32
-    gradients of b and c.
+    `refresh`. All inputs and results of the methods are of type `dtype`, but for the gradients, which are
+    float32 and valid until the next ones.
     """
 
     biases: ClassVar[tuple[str, ...]] = ("b", "c")
@@ -32,6 +32,7 @@ class DenseLayers:
             for name, array in parameters.items()
         }
         self.device, self.dtype = device, dtype
+        self._wide: torch.Tensor | None = None
         self.refresh()
 
     def refresh(self) -> None:
@@ -79,7 +80,20 @@ class DenseLayers:
         v = torch.cat([data_v, model_v])
         h = torch.cat([data_h / len(data_h), model_h / -len(model_h)])
         gradient = {"b": _sum(data_v) / len(data_v) - _sum(model_v) / len(model_v), "c": _sum(h)}
-        return {"W": product(v, h) if product else torch.mm(h.t(), v), **gradient}
+        return {"W": self._widened(product(v, h)) if product else self._product(h, v), **gradient}
+
+    def _product(self, h: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        """h^T v, float32."""
+        return self._widened(torch.mm(h.t(), v))
+
+    def _widened(self, product: torch.Tensor) -> torch.Tensor:
+        """A product in float32, in one buffer for all updates: adding to W what has another type takes ten
+        times as long, and so does new memory."""
+        if product.dtype == torch.float32:
+            return product
+        if self._wide is None:
+            self._wide = torch.empty(product.shape, device=product.device)
+        return self._wide.copy_(product)
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """The parameters as NumPy arrays."""

@@ -20,6 +20,7 @@ from thermorbm.model import RBM, Machine, SymmetricRBM
 from thermorbm.model.point_group import window_images
 from thermorbm.training.dense import DenseLayers
 from thermorbm.training.devices import choose_precision
+from thermorbm.training.integer import IntegerLayers
 from thermorbm.training.layers import TensorLayers
 from thermorbm.training.order import Order
 from thermorbm.training.pair_start import pair_start
@@ -105,9 +106,10 @@ class DenseDesign:
     def layers(
         self, seed: SeedSequence, device: torch.device, dtype: torch.dtype, order: Order | None
     ) -> TensorLayers:
+        make = IntegerLayers if dtype == torch.int8 else DenseLayers
         if order is None:
-            return DenseLayers(glorot_normal(self.n_hidden, self.n_visible, seed), device, dtype)
-        return DenseLayers(ordered_units(self.n_hidden, order, self.shape, seed), device, dtype)
+            return make(glorot_normal(self.n_hidden, self.n_visible, seed), device, dtype)
+        return make(ordered_units(self.n_hidden, order, self.shape, seed), device, dtype)
 
     def precision(self, name: str, device: torch.device) -> torch.dtype:
         return choose_precision(name, device)

@@ -9,7 +9,7 @@ import torch
 
 from thermorbm.errors import InputError
 
-PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16}
+PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "int8": torch.int8}
 
 
 def choose_device(name: str) -> torch.device:
@@ -30,6 +30,8 @@ def choose_precision(name: str, device: torch.device) -> torch.dtype:
         return torch.bfloat16 if _has_bf16(device) else torch.float32
     if name not in PRECISIONS:
         raise InputError("precision", name, f"one of auto, {', '.join(PRECISIONS)}")
+    if name == "int8" and device.type != "cpu":
+        raise InputError("precision", name, "bf16 or fp32 on this device", "or train with device='cpu'")
     return PRECISIONS[name]
 
 

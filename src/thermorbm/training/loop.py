@@ -130,14 +130,14 @@ def train(
     point_group: each filter in all its turns and reflections, by default two.
     recipe: "fast", "paper" or a Recipe; `changes` set single fields of it, for example zero_bias=True.
     epochs: passes over the data instead of the recipe's number and least updates. validation: held-out
-    configurations, scored beside the training data. precision: "auto", "fp32" or "bf16" for the matrix
-    products. threads: of torch, by default one: threads that wait for each other on a busy computer take many
-    times as long, and another number changes the last bits of the result. checkpoint: a file that is
-    written at every record, and continued from if there. progress: a bar in terminals and notebooks unless
-    False; progress(step) is called at every record, and about twice a second between them, and if it raises,
-    the checkpoint is written first. tensorboard: a directory for the history as TensorBoard reads it, record
-    by record. Where torch.distributed has been started with several ranks, all of them call this and share
-    the work.
+    configurations, scored beside the training data. precision: "auto", "fp32", "bf16" or "int8" for the
+    matrix products, the last for recipes without stiff modes. threads: of torch, by default one: threads that
+    wait for each other on a busy computer take many times as long, and another number changes the last bits
+    of the result. checkpoint: a file that is written at every record, and continued from if there. progress:
+    a bar in terminals and notebooks unless False; progress(step) is called at every record, and about twice a
+    second between them, and if it raises, the checkpoint is written first. tensorboard: a directory for the
+    history as TensorBoard reads it, record by record. Where torch.distributed has been started with several
+    ranks, all of them call this and share the work.
     """
     data = as_dataset("data", data)
     validation = None if validation is None else as_dataset("validation", validation)

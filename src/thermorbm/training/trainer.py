@@ -10,6 +10,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from thermorbm.dataset import Dataset
+from thermorbm.errors import InputError
 from thermorbm.model import Machine
 from thermorbm.training.batches import Batches
 from thermorbm.training.chains import Chains, DataChains, PersistentChains, Phase, WarmChains
@@ -98,6 +99,8 @@ class Trainer:
         n_order = min(len(order.strengths), design.n_hidden) if order and carried else 0
         self.modes, self.prior = None, None
         if recipe.modes and order:
+            if dtype == torch.int8:
+                raise InputError("precision", "int8", "bf16 or fp32 with stiff modes", "or set modes=0")
             self.modes = StiffModes(order, recipe.modes, design.n_hidden, n_order, device)
         if recipe.sparsity and order:
             self.prior = SparsePrior(order, recipe.sparsity, len(data), n_order, device)
