@@ -12,14 +12,11 @@ from thermorbm.errors import InputError
 from thermorbm.exact import TC_2D, ising_rbm, onsager
 from thermorbm.lattice import Lattice
 from thermorbm.model import RBM, SymmetricRBM, generator_state, sandwich
-from thermorbm.model.annealing import anneal, effective_number, population
-from thermorbm.model.bennett import bennett, crossing
-from thermorbm.model.numerics import log_2cosh
+from thermorbm.model.annealing import anneal, bennett, crossing, effective_number, placed, population
+from thermorbm.model.energy import log_2cosh
 from thermorbm.model.partition import log_partition_ais
-from thermorbm.model.path import STARTS, make_path, preferred_pattern
-from thermorbm.model.pilot import found_guide, pilot
-from thermorbm.model.rungs import placed
-from thermorbm.model.work_kernel import hidden_work
+from thermorbm.model.path import STARTS, hidden_work, make_path, preferred_pattern
+from thermorbm.model.pilot import find_guide, pilot
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-13), (np.float32, 1e-6)])
@@ -260,12 +257,12 @@ def test_below_the_transition_the_guide_leads_to_kaufman(temperature):
 
 def test_a_machine_without_order_has_no_guide():
     seed = np.random.SeedSequence(1)
-    assert found_guide(filter_machine(16, 4.0), seed) == 0
+    assert find_guide(filter_machine(16, 4.0), seed) == 0
     # At T = 1.8 free units in that field have the magnetisation of the Ising model, up to the noise of 8
     # chains, each of which is less than 64 independent parts.
-    m = np.tanh(found_guide(filter_machine(32, 1.8), seed))
+    m = np.tanh(find_guide(filter_machine(32, 1.8), seed))
     assert abs(m - onsager(1.8).magnetization) < 4 * np.sqrt((1 - m**2) / (8 * 64))
-    assert np.isfinite(found_guide(filter_machine(16, 0.2), seed))
+    assert np.isfinite(find_guide(filter_machine(16, 0.2), seed))
 
 
 def test_the_guide_of_an_antiferromagnet_is_its_checkerboard():
@@ -275,7 +272,7 @@ def test_the_guide_of_an_antiferromagnet_is_its_checkerboard():
     machine = SymmetricRBM(ferromagnet.filters * signs.astype(np.float32), (16, 16))
     checkerboard = np.where(np.indices((16, 16)).sum(axis=0) % 2, -1, 1).ravel()
     np.testing.assert_array_equal(preferred_pattern(machine), checkerboard)
-    m = np.tanh(-found_guide(machine, seed))
+    m = np.tanh(-find_guide(machine, seed))
     assert abs(m - onsager(1.8).magnetization) < 4 * np.sqrt((1 - m**2) / (8 * 16))
     found = log_partition_ais(machine, n_rungs=300, n_chains=64, seed=1)
     assert found.guide < 0
@@ -287,7 +284,7 @@ def test_of_two_paths_the_pilot_takes_that_of_the_larger_bound():
     uniform, pattern = np.ones(64), np.where(np.arange(64) % 2, 1.0, -1.0)
     rbm = RBM(0.2 * np.array([uniform] * 9 + [pattern] * 11), np.zeros(64), np.zeros(20))
     seed = np.random.SeedSequence(2)
-    assert found_guide(rbm, seed) > 0
+    assert find_guide(rbm, seed) > 0
     assert pilot(rbm, "auto", 64, seed).path.guide == 0
     found = rbm.log_partition("ais", seed=1)
     assert abs(found.value - rbm.log_partition().value) < 4 * found.error

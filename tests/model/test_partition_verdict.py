@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from thermorbm.model import RBM
-from thermorbm.model.annealing import Anneal
-from thermorbm.model.bennett import crossing
+from thermorbm.model.annealing import Anneal, crossing
 from thermorbm.model.path import leading_patterns, make_path
-from thermorbm.model.patterns import pattern_bound
+from thermorbm.model.pilot import pattern_bound
 from thermorbm.model.sandwich import Equilibrium, Sandwich
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from thermorbm.lattice import n_point_symmetries
-from thermorbm.model.point_group import window_images
+from thermorbm.model.windows import window_images
 
 
 @pytest.mark.parametrize(("side", "dimension", "n_images"), [(3, 1, 2), (3, 2, 8), (2, 2, 8), (2, 3, 48)])

@@ -8,7 +8,7 @@ from sklearn.neural_network import BernoulliRBM
 from oracles.rbm_enumeration import EnumeratedRBM, mean_log_likelihood
 from thermorbm.errors import InputError
 from thermorbm.model import RBM
-from thermorbm.model.numerics import log_2cosh, log_2cosh_sum, softplus
+from thermorbm.model.energy import log_2cosh, log_2cosh_sum, softplus
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 

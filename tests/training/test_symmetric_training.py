@@ -9,7 +9,7 @@ import torch
 from thermorbm import RBM, Dataset, Lattice, Recipe, SymmetricRBM, load_machine, sample, train
 from thermorbm.errors import InputError
 from thermorbm.exact import energy_distribution, kaufman
-from thermorbm.model.point_group import window_images
+from thermorbm.model.windows import window_images
 from thermorbm.training import prior, trainer as trainer_module
 from thermorbm.training.design import SYMMETRIC_RECIPES, SymmetricDesign
 from thermorbm.training.symmetric import KernelFilters

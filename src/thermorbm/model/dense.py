@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from thermorbm.errors import FileError, InputError
 from thermorbm.model import flips
 from thermorbm.model.machine import Machine, read_machine
-from thermorbm.model.parameters import checked_provenance, floating_type, parameter
-from thermorbm.model.units import real_array
+from thermorbm.model.units import checked_provenance, floating_type, parameter, real_array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,9 +111,3 @@ class RBM(Machine):
         spins = v[np.arange(len(v)), sites].astype(self.dtype)
         change = flips.hidden_term_change(self.hidden_inputs(v), self.W[:, sites].T, spins)
         return np.asarray(2 * spins * self.b[sites].astype(np.float64) - change)
-
-    def _floating(self, units: NDArray[Any], width: int) -> NDArray[Any]:
-        if units.ndim != 2 or units.shape[1] != width:
-            raise InputError("units", units.shape, f"an array of shape (n, {width})")
-        wider = units.dtype if units.dtype.kind == "f" else self.dtype
-        return units.astype(np.result_type(wider, self.dtype), copy=False)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from thermorbm.model.numerics import log_2cosh_sum
+from thermorbm.model.energy import log_2cosh_sum
 
 _SITES_PER_BLOCK = 64  # their tables stay in the second-level cache
 _ROWS_PER_BLOCK = 512

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from thermorbm.model.energy import softplus
 from thermorbm.model.layers import Layers
-from thermorbm.model.numerics import softplus
 from thermorbm.model.random_units import sample_units
 from thermorbm.model.units import row_blocks
 

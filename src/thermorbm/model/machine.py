@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thermorbm.checks import whole_number
-from thermorbm.errors import FileError, unknown_name
-from thermorbm.model import energy, entropy_bound, gibbs, partition, pseudo_likelihood, tempering
+from thermorbm.errors import FileError, InputError, unknown_name
+from thermorbm.model import energy, entropy_bound, gibbs, partition, tempering
 from thermorbm.model.layers import Layers
 from thermorbm.model.random_units import Seed, generator_state, seed_sequence
 from thermorbm.model.units import as_units, same_rows
@@ -108,12 +108,12 @@ class Machine(Layers):
 
     def pseudo_likelihood(self, v: ArrayLike) -> NDArray[np.float64]:
         """L~ = -sum_j ln p(v_j | rest), exact over all sites, a positive number of nats. -> (n,)."""
-        return pseudo_likelihood.pseudo_likelihood(self, self._visible(v))
+        return energy.pseudo_likelihood(self, self._visible(v))
 
     def pseudo_likelihood_estimate(self, v: ArrayLike, seed: Seed) -> NDArray[np.float64]:
         """The paper's estimate of L~ from one random site per configuration. -> (n,)."""
         generator = np.random.default_rng(seed_sequence(seed))
-        return pseudo_likelihood.pseudo_likelihood_estimate(self, self._visible(v), generator)
+        return energy.pseudo_likelihood_estimate(self, self._visible(v), generator)
 
     def log_partition(self, method: str = "exact", **options: Any) -> partition.LogPartition:
         """ln Z in nats: .value .error .lower .upper .verdict.
@@ -150,6 +150,13 @@ class Machine(Layers):
 
     def _hidden(self, h: ArrayLike) -> NDArray[Any]:
         return as_units("h", h, self.n_hidden)
+
+    def _floating(self, units: NDArray[Any], width: int) -> NDArray[Any]:
+        """Units as numbers, in the wider of the machine's type and that of floating-point units."""
+        if units.ndim != 2 or units.shape[1] != width:
+            raise InputError("units", units.shape, f"an array of shape (n, {width})")
+        wider = units.dtype if units.dtype.kind == "f" else self.dtype
+        return units.astype(np.result_type(wider, self.dtype), copy=False)
 
 
 def read_machine(path: str | Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

@@ -13,14 +13,12 @@ from scipy.special import logsumexp
 
 from thermorbm.checks import whole_number
 from thermorbm.errors import InputError
-from thermorbm.model.energy import visible_energy
+from thermorbm.model.annealing import placed, work_lengths
+from thermorbm.model.energy import log_2cosh_sum, visible_energy
 from thermorbm.model.layers import Layers
-from thermorbm.model.numerics import log_2cosh_sum
 from thermorbm.model.path import Path
-from thermorbm.model.patterns import pattern_bound
-from thermorbm.model.pilot import AUTO, Pilot, pilot
+from thermorbm.model.pilot import AUTO, Pilot, pattern_bound, pilot
 from thermorbm.model.random_units import Seed, seed_sequence
-from thermorbm.model.rungs import placed, work_lengths
 from thermorbm.model.sandwich import CLEARLY, LEAST_HIDDEN, PADDING, Equilibrium, Progress, Sandwich, sandwich
 from thermorbm.model.units import row_blocks
 from thermorbm.stats import Estimate

@@ -10,8 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thermorbm.model.annealing import Anneal, Tick, anneal, effective_number, population, relax
-from thermorbm.model.bennett import Crossing, bennett, crossing, reverse_bound
+from thermorbm.model.annealing import (
+    Anneal,
+    Crossing,
+    Tick,
+    anneal,
+    bennett,
+    crossing,
+    effective_number,
+    population,
+    relax,
+    reverse_bound,
+)
 from thermorbm.model.energy import visible_energy
 from thermorbm.model.path import Path
 from thermorbm.model.random_units import generator_state

@@ -17,10 +17,9 @@ from scipy.special import expit
 from thermorbm.errors import FileError, InputError
 from thermorbm.model.convolution import Border, Shape, border, convolve, correlate, log_products, window_sites
 from thermorbm.model.dense import RBM
+from thermorbm.model.energy import log_2cosh_sum
 from thermorbm.model.machine import Machine, read_machine
-from thermorbm.model.numerics import log_2cosh_sum
-from thermorbm.model.parameters import checked_provenance, floating_type, parameter
-from thermorbm.model.units import real_array
+from thermorbm.model.units import checked_provenance, floating_type, parameter, real_array
 
 _LARGEST_EXPONENT = 600.0  # of products of exponentials in float64
 
@@ -268,11 +267,8 @@ class SymmetricRBM(Machine):
         return np.asarray(h.reshape(len(h), self.n_filters, -1).sum(axis=2, dtype=np.float64))
 
     def _floating(self, units: NDArray[Any], width: int) -> NDArray[Any]:
-        """Contiguous, in the wider of the machine's type and that of floating-point units."""
-        if units.ndim != 2 or units.shape[1] != width:
-            raise InputError("units", units.shape, f"an array of shape (n, {width})")
-        wider = units.dtype if units.dtype.kind == "f" else self.dtype
-        return np.ascontiguousarray(units, dtype=np.result_type(wider, self.dtype))
+        """The convolutions want contiguous units."""
+        return np.ascontiguousarray(super()._floating(units, width))
 
 
 def window_origin(window: Shape) -> Shape:

@@ -5,21 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import cycle, islice
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thermorbm.errors import InputError
-from thermorbm.model.exchange import meeting_rows, swap_log_ratio
+from thermorbm.model.energy import log_2cosh_sum
 from thermorbm.model.layers import Layers
-from thermorbm.model.numerics import log_2cosh_sum
 from thermorbm.model.path import make_path
 from thermorbm.model.random_units import Seed, generator_state, seed_sequence
 
+Rows = TypeVar("Rows")
+Array = TypeVar("Array")
 LADDER = (1.0, 0.97, 0.94, 0.91, 0.88, 0.85, 0.82, 0.79)
-
 Energy = Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.float64]]
+
+
+def meeting_rows(n_replicas: int, n_chains: int, parity: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows of replicas parity, parity + 2, ... and of the next replica of each; replica by replica."""
+    lower = np.arange(parity, n_replicas - 1, 2)
+    rows = (lower[:, None] * n_chains + np.arange(n_chains)).ravel()
+    return rows, rows + n_chains
+
+
+def swap_log_ratio(energy: Callable[[Rows, Rows], Array], a: Rows, b: Rows) -> Array:
+    """ln of the Metropolis ratio for rows a and b to swap their configurations; certain above 0.
+
+    energy(rows, at): visible energy of the configurations in `rows` at the inverse temperatures of `at`. The
+    ratio p_a(v_b) p_b(v_a) / p_a(v_a) p_b(v_b) keeps both distributions.
+    """
+    return energy(a, a) + energy(b, b) - energy(a, b) - energy(b, a)  # type: ignore[operator, no-any-return]
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
 from thermorbm.inverse_ising import FIELD, InferredCouplings, Label
 from thermorbm.model import SymmetricRBM
-from thermorbm.model.products import window_products, window_states
+from thermorbm.model.windows import window_products, window_states
 from thermorbm.observables.interactions import MOST_SPINS, Interactions, interactions
 
 Floats = NDArray[np.float64]

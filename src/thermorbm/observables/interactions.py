@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from thermorbm.errors import InputError
 from thermorbm.inverse_ising import Label
 from thermorbm.model import SymmetricRBM
-from thermorbm.model.products import Offset, Product, products_of, window_states
+from thermorbm.model.windows import Offset, Product, products_of, window_states
 from thermorbm.stats import Estimate
 
 MOST_SPINS = 16  # of a window: 2^16 states

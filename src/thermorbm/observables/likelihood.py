@@ -9,7 +9,7 @@ from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
 from thermorbm.lattice import Lattice
 from thermorbm.model import Machine
-from thermorbm.model.numerics import softplus
+from thermorbm.model.energy import softplus
 from thermorbm.observables.configurations import required_lattice, required_temperature
 from thermorbm.stats import Estimate, mean_estimate
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from thermorbm.dataset import Dataset
 from thermorbm.model import Machine
-from thermorbm.model.numerics import log_2cosh_sum
+from thermorbm.model.energy import log_2cosh_sum
 from thermorbm.observables.weights import filter_sums, hidden_bias
 from thermorbm.stats import Estimate, mean_estimate, variance_estimate
 

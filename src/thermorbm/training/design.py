@@ -17,7 +17,7 @@ from thermorbm.errors import InputError, unknown_name
 from thermorbm.hamiltonians.cells import Grid
 from thermorbm.inverse_ising import grid_of
 from thermorbm.model import RBM, Machine, SymmetricRBM
-from thermorbm.model.point_group import window_images
+from thermorbm.model.windows import window_images
 from thermorbm.training.dense import DenseLayers
 from thermorbm.training.devices import choose_precision
 from thermorbm.training.integer import IntegerLayers

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from thermorbm.model.products import window_products, window_states
+from thermorbm.model.windows import window_products, window_states
 
 # Precisions at 0, per site and at a rate of 1: of filters, so that no hidden unit copies a spin by a weight
 # that nothing bounds; of couplings between two spins; of those between more, for which data have to speak up.

@@ -1,14 +1,31 @@
-"""Products of the spins in a window: every function of the window is a sum of them."""
+"""Windows of a lattice: their turns and reflections, and the products of their spins."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import permutations, product
 
 import numpy as np
 from numpy.typing import NDArray
 
 Offset = tuple[int, ...]
 Product = tuple[Offset, ...]
+
+
+def window_images(side: int, dimension: int) -> NDArray[np.intp]:
+    """(2^dimension dimension!, side^dimension): the element that each element of an image comes from.
+
+    The first image is the window itself.
+    """
+    window = np.arange(side**dimension).reshape((side,) * dimension)
+    axes, steps = permutations(range(dimension)), (1, -1)
+    return np.array(
+        [
+            window.transpose(order)[tuple(slice(None, None, step) for step in signs)].ravel()
+            for order in axes
+            for signs in product(steps, repeat=dimension)
+        ]
+    )
 
 
 def window_states(n_taps: int) -> NDArray[np.float64]:
