@@ -16,7 +16,7 @@ import numpy as np
 
 import thermorbm as tr
 from thermorbm import observables as ob
-from thermorbm.inverse_ising.sums import product_sums
+from thermorbm.inverse_ising.likelihood import product_sums
 
 TEMPERATURES = (1.8, 2.0, 2.2, 2.4, 2.6, 2.8, 3.0)
 FIELD, N, SIDE = 0.1, 2000, 16

@@ -19,7 +19,7 @@ import thermorbm as tr
 from thermorbm.exact import TC_2D, ising_rbm
 from thermorbm.model.tempering import LADDER, exchange_steps
 from thermorbm.stats import autocorrelation_time
-from thermorbm.stats.autocorrelation import WINDOW
+from thermorbm.stats.chains import WINDOW
 
 N_CHAINS, WORK = 32, 1 << 14  # Gibbs steps of each chain, over all of its replicas
 LEFT_OUT = 0.2

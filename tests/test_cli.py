@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import thermorbm.cli.console
-from thermorbm import api
+from thermorbm import samples
 from thermorbm.cli import main, run
 from thermorbm.dataset import Dataset
 from thermorbm.errors import CertificateWarning
@@ -41,7 +41,7 @@ def no_work(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("the work began before the check")
 
-    monkeypatch.setattr(api, "sample", refuse)
+    monkeypatch.setattr(samples, "sample", refuse)
 
 
 def refused(capsys, arguments):
@@ -136,7 +136,7 @@ def test_a_request_beyond_memory_is_bad_input(capsys, monkeypatch):
     def fail(*_, **__):
         raise MemoryError("Unable to allocate 8 TiB")
 
-    monkeypatch.setattr(api, "sample", fail)
+    monkeypatch.setattr(samples, "sample", fail)
     assert "not enough memory: Unable to allocate 8 TiB" in refused(capsys, sample_arguments())
 
 
@@ -144,7 +144,7 @@ def test_an_error_of_the_system_is_one_line(capsys, monkeypatch):
     def fail(*_, **__):
         raise OSError(28, "No space left on device", "/cache/kernel.nbi")
 
-    monkeypatch.setattr(api, "sample", fail)
+    monkeypatch.setattr(samples, "sample", fail)
     assert "error: /cache/kernel.nbi: No space left on device" in refused(capsys, sample_arguments())
 
 
@@ -152,7 +152,7 @@ def test_an_interrupt_is_one_line(capsys, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(api, "sample", interrupt)
+    monkeypatch.setattr(samples, "sample", interrupt)
     assert run(sample_arguments()) == 130
     assert capsys.readouterr() == ("", "error: interrupted\n")
     assert os.listdir() == []
@@ -175,7 +175,7 @@ def test_mistakes_of_ours_are_not_hidden(monkeypatch):
     def fail(*_, **__):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(api, "sample", fail)
+    monkeypatch.setattr(samples, "sample", fail)
     with pytest.raises(ZeroDivisionError):
         run(sample_arguments())
 
@@ -206,7 +206,7 @@ def test_sample_passes_every_option_on(monkeypatch):
         got.update(options, model=model, temperature=temperature, n_samples=n_samples)
         return Dataset.from_spins(np.ones((n_samples, model.n_sites)), model.lattice, temperature)
 
-    monkeypatch.setattr(api, "sample", fake)
+    monkeypatch.setattr(samples, "sample", fake)
     assert run(sample_arguments(method="wolff", sector="0.6", threads="3")) == 0
     del got["progress"]
     assert got == {
@@ -229,7 +229,7 @@ def test_a_failed_certificate_is_loud(capsys, monkeypatch):
         packed = np.zeros((n_samples, 2), np.uint8)
         return Dataset(packed, model.lattice, temperature, {}, failed)
 
-    monkeypatch.setattr(api, "sample", fake)
+    monkeypatch.setattr(samples, "sample", fake)
     assert run([*sample_arguments(), "--json"]) == 3
     out, err = capsys.readouterr()
     assert json.loads(out)["certified"] is False
@@ -391,7 +391,7 @@ def test_progress_on_a_terminal_is_a_bar(capsys, monkeypatch):
 
 
 def test_demo_agrees_with_exact_energies(capsys):
-    from thermorbm.demo import demo_rows
+    from thermorbm.sampling_demo import demo_rows
 
     rows = list(demo_rows(n_samples=512))
     assert all(row.certified and abs(row.z_score) < 4.5 for row in rows)

@@ -6,95 +6,62 @@ from typing import TYPE_CHECKING, Any
 from thermorbm.kernelcache import provide_cache
 
 if TYPE_CHECKING:
-    from thermorbm import exact, plots
-    from thermorbm.api import sample
-    from thermorbm.dataset import Dataset
-    from thermorbm.hamiltonians import Hamiltonian, hamiltonian
-    from thermorbm.interchange import from_rbms, from_sklearn, to_rbms, to_sklearn
-    from thermorbm.lattice import Lattice
-    from thermorbm.model import RBM, SymmetricRBM, load_machine
-    from thermorbm.reading.analysis import analyse, bracket_entropy
-    from thermorbm.reading.configurations import hold_out
-    from thermorbm.reading.entropy import correlations_learnt
-    from thermorbm.reading.generation import generate
-    from thermorbm.runs import load_run, run
-    from thermorbm.series import Series
-    from thermorbm.stats import Estimate
-    from thermorbm.torch import to_torch
-    from thermorbm.training import Recipe, train
+    from thermorbm import exact as exact, plots as plots
+    from thermorbm.dataset import Dataset as Dataset
+    from thermorbm.hamiltonians import Hamiltonian as Hamiltonian, hamiltonian as hamiltonian
+    from thermorbm.interchange import (
+        from_rbms as from_rbms,
+        from_sklearn as from_sklearn,
+        to_rbms as to_rbms,
+        to_sklearn as to_sklearn,
+    )
+    from thermorbm.lattice import Lattice as Lattice
+    from thermorbm.model import RBM as RBM, SymmetricRBM as SymmetricRBM, load_machine as load_machine
+    from thermorbm.reading.analysis import analyse as analyse, bracket_entropy as bracket_entropy
+    from thermorbm.reading.configurations import hold_out as hold_out
+    from thermorbm.reading.entropy import correlations_learnt as correlations_learnt
+    from thermorbm.reading.generation import generate as generate
+    from thermorbm.runs import load_run as load_run, run as run
+    from thermorbm.samples import sample as sample
+    from thermorbm.series import Series as Series
+    from thermorbm.stats import Estimate as Estimate
+    from thermorbm.torch import to_torch as to_torch
+    from thermorbm.training import Recipe as Recipe, train as train
 
 provide_cache()
 
 __version__ = "0.1.0"  # the one place: packaging reads it from here
 
-__all__ = [
-    "RBM",
-    "Dataset",
-    "Estimate",
-    "Hamiltonian",
-    "Lattice",
-    "Recipe",
-    "Series",
-    "SymmetricRBM",
-    "analyse",
-    "bracket_entropy",
-    "correlations_learnt",
-    "exact",
-    "from_rbms",
-    "from_sklearn",
-    "generate",
-    "hamiltonian",
-    "hold_out",
-    "load_machine",
-    "load_run",
-    "plots",
-    "run",
-    "sample",
-    "to_rbms",
-    "to_sklearn",
-    "to_torch",
-    "train",
-]
-
 # Imported on first use, so that `thermorbm --help` does not wait for the compilers.
-_HOMES = {
-    "Dataset": "thermorbm.dataset",
-    "Estimate": "thermorbm.stats",
-    "Hamiltonian": "thermorbm.hamiltonians",
-    "Lattice": "thermorbm.lattice",
-    "RBM": "thermorbm.model",
-    "Recipe": "thermorbm.training",
-    "Series": "thermorbm.series",
-    "SymmetricRBM": "thermorbm.model",
-    "analyse": "thermorbm.reading.analysis",
-    "bracket_entropy": "thermorbm.reading.analysis",
-    "correlations_learnt": "thermorbm.reading.entropy",
-    "from_rbms": "thermorbm.interchange",
-    "from_sklearn": "thermorbm.interchange",
-    "generate": "thermorbm.reading.generation",
-    "hamiltonian": "thermorbm.hamiltonians",
-    "hold_out": "thermorbm.reading.configurations",
-    "load_machine": "thermorbm.model",
-    "load_run": "thermorbm.runs",
-    "run": "thermorbm.runs",
-    "sample": "thermorbm.api",
-    "to_rbms": "thermorbm.interchange",
-    "to_sklearn": "thermorbm.interchange",
-    "to_torch": "thermorbm.torch",
-    "train": "thermorbm.training",
-}
-
-
 _ROOMS = ("exact", "plots")
+_HOMES = {
+    "samples": ("sample",),
+    "dataset": ("Dataset",),
+    "hamiltonians": ("Hamiltonian", "hamiltonian"),
+    "interchange": ("from_rbms", "from_sklearn", "to_rbms", "to_sklearn"),
+    "lattice": ("Lattice",),
+    "model": ("RBM", "SymmetricRBM", "load_machine"),
+    "reading.analysis": ("analyse", "bracket_entropy"),
+    "reading.configurations": ("hold_out",),
+    "reading.entropy": ("correlations_learnt",),
+    "reading.generation": ("generate",),
+    "runs": ("load_run", "run"),
+    "series": ("Series",),
+    "stats": ("Estimate",),
+    "torch": ("to_torch",),
+    "training": ("Recipe", "train"),
+}
+__all__ = sorted([*_ROOMS, *(name for names in _HOMES.values() for name in names)])
 
 
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return import_module(f"thermorbm.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'thermorbm' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"thermorbm.{module}"), name)
+    raise AttributeError(f"module 'thermorbm' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return __all__

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from thermorbm.api import sample
 from thermorbm.errors import InputError
 from thermorbm.estimators import (
     energy_averages,
@@ -15,6 +14,7 @@ from thermorbm.estimators import (
 )
 from thermorbm.exact import TC_2D, TC_3D, cubic_series, energy_distribution, kaufman
 from thermorbm.lattice import Lattice
+from thermorbm.samples import sample
 from thermorbm.stats import Estimates
 
 AT = np.array([1.5, 2.0, 2.2, 2.25, 2.269, 2.3, 2.4, 2.5, 3.0, 4.0])

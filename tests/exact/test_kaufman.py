@@ -6,7 +6,7 @@ import pytest
 from oracles.kaufman_mpmath import kaufman_reference
 from thermorbm.errors import InputError
 from thermorbm.exact import TC_2D, boltzmann, kaufman
-from thermorbm.exact.low_temperature import LOW_TEMPERATURE
+from thermorbm.exact.torus import LOW_TEMPERATURE
 from thermorbm.lattice import Lattice
 
 # L = 64, computed in 60-digit arithmetic: T, energy, heat capacity, entropy.

@@ -7,7 +7,7 @@ from oracles.onsager_mpmath import onsager_reference
 from thermorbm.errors import InputError
 from thermorbm.exact import TC_2D, kaufman, onsager
 from thermorbm.exact.infinite import HIGH_TEMPERATURE
-from thermorbm.exact.low_temperature import LOW_TEMPERATURE
+from thermorbm.exact.torus import LOW_TEMPERATURE
 
 CATALAN = 0.915965594177219
 QUANTITIES = ("energy", "heat_capacity", "entropy", "free_energy", "magnetization")

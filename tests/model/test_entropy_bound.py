@@ -6,13 +6,13 @@ import pytest
 from oracles.bond_machine import BondMachine
 from oracles.random_inputs import random_parameters
 from oracles.rbm_enumeration import EnumeratedRBM
-from thermorbm.api import sample
 from thermorbm.errors import InputError
 from thermorbm.exact import kaufman
 from thermorbm.lattice import Lattice
 from thermorbm.model import RBM
 from thermorbm.model.entropy_bound import entropy_upper_bound
 from thermorbm.model.partition import LEAST_WIDTH
+from thermorbm.samples import sample
 
 
 def source(seed=1, n=2000):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from thermorbm.api import sample
 from thermorbm.exact import kaufman
 from thermorbm.lattice import Lattice
 from thermorbm.observables import entropy_bracket
+from thermorbm.samples import sample
 from thermorbm.training import train
 
 SIDE = 8

@@ -7,7 +7,6 @@ import pytest
 
 from oracles.random_inputs import random_machine, random_spins
 from oracles.rbm_enumeration import EnumeratedRBM
-from thermorbm.api import sample
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
 from thermorbm.exact import ising_rbm
@@ -15,6 +14,7 @@ from thermorbm.lattice import Lattice
 from thermorbm.model import RBM
 from thermorbm.observables import quality
 from thermorbm.observables.quality import _joint_energy
+from thermorbm.samples import sample
 from thermorbm.training import train
 
 LATTICE = Lattice((8, 8))

@@ -7,7 +7,7 @@ import thermorbm as tr
 from thermorbm.errors import InputError
 from thermorbm.hamiltonians.cells import Product
 from thermorbm.inverse_ising import asked_products, grid_of
-from thermorbm.inverse_ising.sums import product_sums
+from thermorbm.inverse_ising.likelihood import product_sums
 from thermorbm.observables import (
     coupling_estimates,
     infer_couplings,

@@ -37,8 +37,8 @@ from thermorbm.errors import CertificateWarning, InputError
 
 if TYPE_CHECKING:
     from thermorbm.dataset import Dataset
-    from thermorbm.demo import DemoRow
     from thermorbm.hamiltonians import Hamiltonian
+    from thermorbm.sampling_demo import DemoRow
 
 # Heavy modules are imported inside the commands, so that --help answers at once.
 
@@ -81,7 +81,7 @@ def sample(
       thermorbm sample --lattice triangular --shape 24x24 --coupling -1 --field 0.1 -T 1.0 -n 10000 -o data.h5
       thermorbm sample --lattice pm-j --shape 16x16 --p 0.8 --disorder-seed 3 -T 1.0 -n 5000 -o glass.h5
     """
-    from thermorbm import api
+    from thermorbm import samples
     from thermorbm.storage import check_target
 
     model = _hamiltonian(lattice, shape, coupling, field, p, disorder_seed, open_axes)
@@ -89,7 +89,7 @@ def sample(
     began = time.monotonic()
     with progress() as report, warnings.catch_warnings():
         warnings.simplefilter("ignore", CertificateWarning)  # said below, after the file is written
-        data = api.sample(
+        data = samples.sample(
             model,
             temperature,
             n_samples,
@@ -235,7 +235,7 @@ def _exit_code(data: Dataset, output: Path) -> int:
 @app.command()
 def demo() -> None:
     """Sample 32x32 and compare with exact results, in some seconds."""
-    from thermorbm.demo import SIDE, demo_rows
+    from thermorbm.sampling_demo import SIDE, demo_rows
 
     with progress() as report:
         rows = list(demo_rows(progress=report))

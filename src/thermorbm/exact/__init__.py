@@ -10,107 +10,86 @@ and torus up to 12 has its `transfer_matrix`.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from thermorbm.exact.thermodynamics import KC_3D, TC_2D, TC_3D
+from thermorbm.exact.thermodynamics import KC_3D as KC_3D, TC_2D as TC_2D, TC_3D as TC_3D
 
 if TYPE_CHECKING:
-    from thermorbm.exact.bulk import bulk_energies, bulk_thermodynamics
-    from thermorbm.exact.critical import TC_HONEYCOMB, TC_KAGOME, TC_TRIANGULAR, critical_temperature
+    from thermorbm.exact.critical import (
+        TC_HONEYCOMB as TC_HONEYCOMB,
+        TC_KAGOME as TC_KAGOME,
+        TC_TRIANGULAR as TC_TRIANGULAR,
+        critical_temperature as critical_temperature,
+    )
     from thermorbm.exact.energies import (
-        LARGEST_SIDE,
-        EnergyDistribution,
-        EnergyMoments,
-        energy_distribution,
-        ring_energy_distribution,
+        LARGEST_SIDE as LARGEST_SIDE,
+        EnergyDistribution as EnergyDistribution,
+        EnergyMoments as EnergyMoments,
+        energy_distribution as energy_distribution,
+        ring_energy_distribution as ring_energy_distribution,
     )
     from thermorbm.exact.enumeration import (
-        MOST_SPINS,
-        Boltzmann,
-        boltzmann,
-        enumerate_states,
-        enumerated_energy_distribution,
+        MOST_SPINS as MOST_SPINS,
+        Boltzmann as Boltzmann,
+        boltzmann as boltzmann,
+        enumerate_states as enumerate_states,
+        enumerated_energy_distribution as enumerated_energy_distribution,
     )
-    from thermorbm.exact.infinite import onsager
-    from thermorbm.exact.ising_machine import ising_rbm
-    from thermorbm.exact.planar import honeycomb, kagome, triangular
-    from thermorbm.exact.thermodynamics import MagneticThermodynamics, Thermodynamics
-    from thermorbm.exact.three_d import cubic_magnetization, cubic_series
-    from thermorbm.exact.torus import kaufman
-    from thermorbm.exact.transfer import transfer_energies, transfer_matrix, transfer_width
-
-__all__ = [
-    "KC_3D",
-    "LARGEST_SIDE",
-    "MOST_SPINS",
-    "TC_2D",
-    "TC_3D",
-    "TC_HONEYCOMB",
-    "TC_KAGOME",
-    "TC_TRIANGULAR",
-    "Boltzmann",
-    "EnergyDistribution",
-    "EnergyMoments",
-    "MagneticThermodynamics",
-    "Thermodynamics",
-    "boltzmann",
-    "bulk_energies",
-    "bulk_thermodynamics",
-    "critical_temperature",
-    "cubic_magnetization",
-    "cubic_series",
-    "energy_distribution",
-    "enumerate_states",
-    "enumerated_energy_distribution",
-    "honeycomb",
-    "ising_rbm",
-    "kagome",
-    "kaufman",
-    "onsager",
-    "ring_energy_distribution",
-    "transfer_energies",
-    "transfer_matrix",
-    "transfer_width",
-    "triangular",
-]
+    from thermorbm.exact.infinite import onsager as onsager
+    from thermorbm.exact.ising_machine import ising_rbm as ising_rbm
+    from thermorbm.exact.planar import (
+        bulk_energies as bulk_energies,
+        bulk_thermodynamics as bulk_thermodynamics,
+        honeycomb as honeycomb,
+        kagome as kagome,
+        triangular as triangular,
+    )
+    from thermorbm.exact.thermodynamics import (
+        MagneticThermodynamics as MagneticThermodynamics,
+        Thermodynamics as Thermodynamics,
+    )
+    from thermorbm.exact.three_d import (
+        cubic_magnetization as cubic_magnetization,
+        cubic_series as cubic_series,
+    )
+    from thermorbm.exact.torus import kaufman as kaufman
+    from thermorbm.exact.transfer import (
+        transfer_energies as transfer_energies,
+        transfer_matrix as transfer_matrix,
+        transfer_width as transfer_width,
+    )
 
 # Imported on first use: who only wants T_c does not wait for scipy and numba.
 _HOMES = {
-    "Boltzmann": "enumeration",
-    "EnergyDistribution": "energies",
-    "EnergyMoments": "energies",
-    "LARGEST_SIDE": "energies",
-    "MOST_SPINS": "enumeration",
-    "MagneticThermodynamics": "thermodynamics",
-    "TC_HONEYCOMB": "critical",
-    "TC_KAGOME": "critical",
-    "TC_TRIANGULAR": "critical",
-    "Thermodynamics": "thermodynamics",
-    "boltzmann": "enumeration",
-    "bulk_energies": "bulk",
-    "bulk_thermodynamics": "bulk",
-    "critical_temperature": "critical",
-    "cubic_magnetization": "three_d",
-    "cubic_series": "three_d",
-    "energy_distribution": "energies",
-    "enumerate_states": "enumeration",
-    "enumerated_energy_distribution": "enumeration",
-    "honeycomb": "planar",
-    "ising_rbm": "ising_machine",
-    "kagome": "planar",
-    "kaufman": "torus",
-    "onsager": "infinite",
-    "ring_energy_distribution": "energies",
-    "transfer_energies": "transfer",
-    "transfer_matrix": "transfer",
-    "transfer_width": "transfer",
-    "triangular": "planar",
+    "critical": ("TC_HONEYCOMB", "TC_KAGOME", "TC_TRIANGULAR", "critical_temperature"),
+    "energies": (
+        "EnergyDistribution",
+        "EnergyMoments",
+        "LARGEST_SIDE",
+        "energy_distribution",
+        "ring_energy_distribution",
+    ),
+    "enumeration": (
+        "Boltzmann",
+        "MOST_SPINS",
+        "boltzmann",
+        "enumerate_states",
+        "enumerated_energy_distribution",
+    ),
+    "infinite": ("onsager",),
+    "ising_machine": ("ising_rbm",),
+    "planar": ("bulk_energies", "bulk_thermodynamics", "honeycomb", "kagome", "triangular"),
+    "thermodynamics": ("MagneticThermodynamics", "Thermodynamics"),
+    "three_d": ("cubic_magnetization", "cubic_series"),
+    "torus": ("kaufman",),
+    "transfer": ("transfer_energies", "transfer_matrix", "transfer_width"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'thermorbm.exact' has no attribute {name!r}")
-    return getattr(import_module(f"thermorbm.exact.{_HOMES[name]}"), name)
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"thermorbm.exact.{module}"), name)
+    raise AttributeError(f"module 'thermorbm.exact' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(["KC_3D", "TC_2D", "TC_3D", *(name for names in _HOMES.values() for name in names)])

@@ -20,7 +20,6 @@ import numpy as np
 from scipy import special
 
 from thermorbm.exact.jets import FloatArray, Jet, piecewise
-from thermorbm.exact.low_temperature import ENOUGH_SIDE, LOW_TEMPERATURE, log_excess
 from thermorbm.exact.thermodynamics import (
     TC_2D,
     MagneticThermodynamics,
@@ -30,7 +29,7 @@ from thermorbm.exact.thermodynamics import (
     from_log_partition,
     with_magnetization,
 )
-from thermorbm.exact.torus import log_partition_above
+from thermorbm.exact.torus import ENOUGH_SIDE, LOW_TEMPERATURE, log_excess, log_partition_above
 
 # Above it a torus of ENOUGH_SIDE differs from the infinite lattice only by loops that wind round it, of
 # weight under (3 tanh K)^L = 1e-17, and is free of the cancellations of the closed formulas at small K.

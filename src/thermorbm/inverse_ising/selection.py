@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from thermorbm.dataset import Dataset
 from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.hamiltonians.cells import Grid, Offset, Product
+from thermorbm.inverse_ising.likelihood import in_cells, products_around
 from thermorbm.inverse_ising.pseudo_likelihood import infer_couplings
-from thermorbm.inverse_ising.sums import in_cells, products_around
 
 # In standard errors: of some 150 products of a 3x3 window one in ten thousand datasets has a larger slope by
 # chance. A mean magnetisation below 4 errors is chance.

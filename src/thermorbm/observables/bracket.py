@@ -15,7 +15,7 @@ from thermorbm.model.entropy_bound import MOST_CHAINS
 from thermorbm.model.sandwich import Progress
 from thermorbm.observables.configurations import total_energies
 from thermorbm.observables.likelihood import pseudo_entropies
-from thermorbm.observables.mere_order import mere_order
+from thermorbm.observables.order_parameter import mere_order
 from thermorbm.stats import Estimate, mean_estimate
 
 NO_LOWER_EDGE = "no Hamiltonian is known, and L~ of an imperfect machine lies above S~ and bounds nothing"

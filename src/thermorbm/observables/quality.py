@@ -17,7 +17,7 @@ from thermorbm.lattice import Lattice
 from thermorbm.model import Machine
 from thermorbm.model.random_units import Seed, seed_sequence
 from thermorbm.model.units import row_blocks
-from thermorbm.observables.distances import shells, translation_average
+from thermorbm.observables.configurations import shells, translation_average
 from thermorbm.observables.order_parameter import order_pattern
 from thermorbm.stats import Estimate, mean_estimate, variance_estimate
 

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian
 from thermorbm.lattice import Lattice
+from thermorbm.sampling.clusters import swendsen_wang, wolff
 from thermorbm.sampling.metropolis import acceptance_bits, sweep, update_order
 from thermorbm.sampling.registers import REPLICAS, WORDS
 from thermorbm.sampling.replicas import PLANES, count_odd, counts_of, packed_rows
-from thermorbm.sampling.swendsen_wang import swendsen_wang
-from thermorbm.sampling.wolff import wolff
 from thermorbm.xoroshiro import generator_state
 
 Energies = NDArray[Any]  # int64 where all couplings are whole numbers, else float64

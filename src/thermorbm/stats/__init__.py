@@ -1,14 +1,20 @@
 """Estimates with errors: autocorrelation, convergence of chains, jackknife, bootstrap."""
 
-from thermorbm.stats.autocorrelation import autocorrelation_time, effective_sample_size
-from thermorbm.stats.bootstrap import bootstrap, normal_draws
-from thermorbm.stats.chains import difference_z_score, split_r_hat, split_r_hat_limit
+from thermorbm.stats.chains import (
+    autocorrelation_time,
+    difference_z_score,
+    effective_sample_size,
+    split_r_hat,
+    split_r_hat_limit,
+)
 from thermorbm.stats.estimate import (
     Estimate,
     Estimates,
+    bootstrap,
     jackknife,
     jackknife_many,
     mean_estimate,
+    normal_draws,
     variance_estimate,
 )
 

@@ -38,7 +38,7 @@ def sampled(
     p: Mapping[str, Any], n_samples: int, progress: Progress, sector: str | float = "symmetric"
 ) -> Dataset:
     """Boltzmann samples with their certificate, as the parameters of a task ask for them."""
-    from thermorbm.api import sample
+    from thermorbm.samples import sample
 
     def report(stage: str, done: int, total: int) -> None:
         progress(done / max(done, total, 1) if stage == "sample" else 0.0)

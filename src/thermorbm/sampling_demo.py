@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thermorbm import api, exact
+from thermorbm import exact, samples
 from thermorbm.lattice import Lattice
 
 SIDE = 32
@@ -38,7 +38,7 @@ def demo_rows(
     """Samples a SIDE x SIDE lattice at each of TEMPERATURES; progress counts the temperatures."""
     lattice = Lattice((SIDE, SIDE))
     for i, temperature in enumerate(TEMPERATURES, start=1):
-        data = api.sample(lattice, temperature, n_samples, seed=seed)
+        data = samples.sample(lattice, temperature, n_samples, seed=seed)
         spins = data.spins()
         energies = lattice.energy(spins) / lattice.n_sites
         yield DemoRow(

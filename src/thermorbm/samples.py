@@ -1,4 +1,4 @@
-"""What `import thermorbm` shows: the rooms joined for users."""
+"""Certified samples of a Hamiltonian as datasets: `thermorbm.sample`."""
 
 from __future__ import annotations
 
