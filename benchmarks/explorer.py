@@ -12,7 +12,7 @@ import argparse
 import numpy as np
 
 import thermorbm as tr
-from thermorbm.explorer.codec import FORMATS, store, with_weights
+from thermorbm.explorer.fit import FORMATS, store, with_weights
 
 COLUMNS = ("format", "bytes in the file", "largest error of a weight", "sigma, nats")
 

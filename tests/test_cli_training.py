@@ -13,7 +13,7 @@ import torch
 
 import thermorbm
 from thermorbm import RBM, Dataset, Lattice
-from thermorbm.cli import display, run
+from thermorbm.cli import console, run
 from thermorbm.training import trainer
 
 TRAIN = ["train", "data.h5", "--hidden", "5", "--epochs", "2", "--seed", "1", "-o", "rbm.h5"]
@@ -323,7 +323,7 @@ def steps(n_updates=100, per_epoch=10, first=1):
 
 
 def test_progress_without_a_terminal_is_a_line_per_tenth(capsys):
-    with display.training_progress() as report:
+    with console.training_progress() as report:
         for step in steps():
             report(step)
     lines = capsys.readouterr().err.splitlines()
@@ -334,8 +334,8 @@ def test_progress_without_a_terminal_is_a_line_per_tenth(capsys):
 
 def test_slow_progress_is_shown_every_minute(capsys, monkeypatch):
     clock = iter(range(0, 100_000, 10))
-    monkeypatch.setattr(display.time, "monotonic", lambda: next(clock))
-    report = display.plain_training_progress()
+    monkeypatch.setattr(console.time, "monotonic", lambda: next(clock))
+    report = console.plain_training_progress()
     for step in steps(n_updates=2000, per_epoch=1000, first=1):
         if step.update <= 20:
             report(step)
@@ -347,7 +347,7 @@ def test_slow_progress_is_shown_every_minute(capsys, monkeypatch):
 
 def test_progress_on_a_terminal_is_a_bar(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with display.training_progress() as report:
+    with console.training_progress() as report:
         for step in steps():
             report(step)
     out, err = capsys.readouterr()

@@ -6,9 +6,8 @@ import zlib
 import numpy as np
 import pytest
 
-from thermorbm.explorer.codec import store, with_weights
 from thermorbm.explorer.datasets import histogram
-from thermorbm.explorer.fit import _levels
+from thermorbm.explorer.fit import _levels, store, with_weights
 from thermorbm.model import RBM, SymmetricRBM
 
 

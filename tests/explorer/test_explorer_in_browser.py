@@ -18,10 +18,9 @@ from oracles.xoshiro128 import xoshiro128_starstar
 from thermorbm.dataset import Dataset
 from thermorbm.explorer import build_explorer
 from thermorbm.explorer.build import make_page
-from thermorbm.explorer.codec import with_weights
 from thermorbm.explorer.content import FamilyContent, Point, ShownMachine, contents, picture_shape
 from thermorbm.explorer.datasets import shown_data
-from thermorbm.explorer.fit import fit
+from thermorbm.explorer.fit import fit, with_weights
 from thermorbm.hamiltonians.named import hamiltonian
 from thermorbm.lattice import Lattice
 from thermorbm.model import RBM, SymmetricRBM

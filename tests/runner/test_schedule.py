@@ -2,7 +2,7 @@
 
 import pytest
 
-from thermorbm.runner.schedule import Schedule, needed
+from thermorbm.runner.executor import Schedule, needed
 from thermorbm.runner.task import Cost, Room
 from thermorbm.study.steps import STEPS
 

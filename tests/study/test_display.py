@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.live import Live
 
 from thermorbm.bars import LiveLine
-from thermorbm.cli import display as module
-from thermorbm.cli.display import PlainDisplay
+from thermorbm.cli import console as module
+from thermorbm.cli.console import PlainDisplay
 from thermorbm.runner import progress
 from thermorbm.runner.progress import Clock, Running, Snapshot
 from thermorbm.runner.task import Cost

@@ -11,7 +11,7 @@ from thermorbm.report.run import Missing, Run
 from thermorbm.report.sections.extrapolation import extrapolation_tables, figures
 from thermorbm.report.style import our_style
 from thermorbm.runner.store import Reduced
-from thermorbm.study.extrapolation import extrapolation
+from thermorbm.study.lattices import extrapolation
 from thermorbm.study.plan import plan_study
 from thermorbm.study.results import Extrapolation, Results, StudyInfo, TaskCounts, Timings
 from thermorbm.study.spec import Control

@@ -9,9 +9,9 @@ from dataclasses import field, fields, make_dataclass, replace
 import pytest
 
 from thermorbm.errors import InputError
+from thermorbm.runner.executor import ordered
 from thermorbm.runner.run import survey
 from thermorbm.runner.rundir import open_run, prepare
-from thermorbm.runner.schedule import ordered
 from thermorbm.runner.store import Reduced, write_reduced
 from thermorbm.runner.task import Task, derived_seed
 from thermorbm.study.plan import plan_study, recipe_parameters

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from thermorbm import estimators
+from thermorbm.report.labels import to_html
 from thermorbm.stats import Estimate
 from thermorbm.study.quantities import (
     QUANTITIES,
@@ -17,7 +18,6 @@ from thermorbm.study.quantities import (
     read_all,
 )
 from thermorbm.study.results import Observation, read_results
-from thermorbm.study.tex import to_html
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "paper" / "results.json"
 

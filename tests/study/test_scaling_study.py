@@ -14,11 +14,11 @@ from thermorbm.report.section import Gap
 from thermorbm.report.sections import scaling as section
 from thermorbm.report.style import our_style
 from thermorbm.runner.store import Reduced
+from thermorbm.study.lattices import scaling
 from thermorbm.study.plan import plan_study
+from thermorbm.study.result_curves import Scaling
 from thermorbm.study.results import Results, StudyInfo, TaskCounts, Timings
 from thermorbm.study.reweighted import sample_arrays
-from thermorbm.study.scaled import Scaling
-from thermorbm.study.scaling import scaling
 from thermorbm.study.spec import Control
 from thermorbm.study.toml import find_study, load_study
 

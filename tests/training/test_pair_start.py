@@ -8,7 +8,7 @@ import thermorbm as tr
 from thermorbm.errors import InputError
 from thermorbm.inverse_ising import infer_couplings
 from thermorbm.observables import interactions
-from thermorbm.training.pair_start import _two_taps, pair_start
+from thermorbm.training.start import _two_taps, pair_start
 
 
 @pytest.mark.parametrize("offset", [(0, 1), (1, 0), (1, 1), (1, -1), (2, -1), (2, 2)])

@@ -6,7 +6,7 @@ import torch
 
 from thermorbm import SymmetricRBM
 from thermorbm.observables import interactions
-from thermorbm.training.prior import _FILTERS, _MORE, _PAIRS, _START, _WIDTH, CouplingPrior
+from thermorbm.training.natural import _FILTERS, _MORE, _PAIRS, _START, _WIDTH, CouplingPrior
 
 
 def cost(filters, bias, shape):

@@ -10,7 +10,7 @@ from thermorbm import RBM, Dataset, Lattice, Recipe, SymmetricRBM, load_machine,
 from thermorbm.errors import InputError
 from thermorbm.exact import energy_distribution, kaufman
 from thermorbm.model.windows import window_images
-from thermorbm.training import prior, trainer as trainer_module
+from thermorbm.training import natural, trainer as trainer_module
 from thermorbm.training.design import SYMMETRIC_RECIPES, SymmetricDesign
 from thermorbm.training.symmetric import KernelFilters
 from thermorbm.training.trainer import Trainer
@@ -141,7 +141,7 @@ def test_the_first_update_of_both_renditions_agrees(coins, monkeypatch):
 def test_natural_steps_are_of_bounded_length(coins, monkeypatch):
     """One update with a huge rate moves the machine by 0.0025 nats per site, by its own measure."""
     for part in ("_FILTERS", "_PAIRS", "_MORE"):
-        monkeypatch.setattr(prior, part, 1e-12)  # it would rule at such a rate
+        monkeypatch.setattr(natural, part, 1e-12)  # it would rule at such a rate
     recipe = Recipe("test", learning_rate=1e3, epochs=1, batch_size=50, natural=True, persistent_from=0)
     trainer = Trainer(coins, SymmetricDesign(2, 2, (4, 5)), recipe, 1, torch.device("cpu"), torch.float32)
     before = trainer.layers.parameters["filters"].clone()

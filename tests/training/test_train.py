@@ -10,8 +10,8 @@ import torch
 from thermorbm import Dataset, Lattice
 from thermorbm.errors import InputError
 from thermorbm.training import Recipe, train, trainer as trainer_module
+from thermorbm.training.checkpoint import data_hash, mean_abs_magnetization
 from thermorbm.training.monitor import TOLERANCE
-from thermorbm.training.origin import data_hash, mean_abs_magnetization
 from thermorbm.training.start import glorot_normal
 from thermorbm.training.units import TorchUnits
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from thermorbm.cli.app import EPILOG, NOT_CERTIFIED, app
-from thermorbm.cli.console import print_json, print_pairs, print_table, progress, say
+from thermorbm.cli.console import print_pairs, print_table, progress, say, show_summary
 from thermorbm.cli.options import (
     CountOption,
     CouplingOption,
@@ -28,9 +28,9 @@ from thermorbm.cli.options import (
     ShareOption,
     TemperatureOption,
     ThreadsOption,
-    number,
     number_or_name,
     numbers,
+    real_option,
     yes_or_no_per_axis,
 )
 from thermorbm.errors import CertificateWarning, InputError
@@ -141,8 +141,7 @@ def import_(
         str | None, typer.Option("--shape", metavar="LxL", help="Sides such as 64x64; omit if unknown.")
     ] = None,
     temperature: Annotated[
-        float | None,
-        typer.Option("--temperature", "-T", parser=number, metavar="T", help="In J/k_B; omit if unknown."),
+        float | None, real_option("--temperature", "-T", metavar="T", help="In J/k_B; omit if unknown.")
     ] = None,
     array: Annotated[
         str | None,
@@ -215,11 +214,10 @@ def dataset_summary(data: Dataset) -> dict[str, Any]:
 
 
 def show_dataset(summary: dict[str, Any], title: str, as_json: bool) -> None:
-    if as_json:
-        print_json(summary)
-        return
-    print_pairs(title, {key: summary[key] for key in summary if key not in ("file", "certificate")})
-    if summary["certificate"] is not None:
+    """The same, with the certificate in a table of its own."""
+    without = {key: value for key, value in summary.items() if key != "certificate"}
+    show_summary(summary if as_json else without, title, as_json)
+    if summary["certificate"] is not None and not as_json:
         print_pairs("certificate", summary["certificate"])
 
 

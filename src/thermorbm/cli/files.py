@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from thermorbm.cli.app import EPILOG, app
-from thermorbm.cli.console import print_json, print_pairs, say
+from thermorbm.cli.console import say, show_summary
 from thermorbm.cli.data import dataset_summary, show_dataset
 from thermorbm.cli.options import ForceOption, JsonOption
 
@@ -59,10 +59,10 @@ def info(
     from thermorbm.storage import read_kind
 
     if (file / "run.json").exists():
-        _show(_of_run(file), str(file), as_json)
+        show_summary(_of_run(file), str(file), as_json)
         return
     if file.exists() and file.suffix != ".h5" and (content := _of_text(file)):
-        _show({"file": str(file), **content}, str(file), as_json)
+        show_summary({"file": str(file), **content}, str(file), as_json)
         return
     kind = read_kind(file)
     if kind == "dataset":
@@ -71,7 +71,7 @@ def info(
         show_dataset({"file": str(file), **dataset_summary(Dataset.load(file))}, str(file), as_json)
         return
     content = _of_machine(file) if kind.endswith("rbm") else _of_other(file, kind)
-    _show({"file": str(file), "kind": kind, **content}, str(file), as_json)
+    show_summary({"file": str(file), "kind": kind, **content}, str(file), as_json)
 
 
 @app.command(epilog=EPILOG)
@@ -96,13 +96,6 @@ def init(
     with atomic_path(study) as temporary:
         temporary.write_text(TEMPLATE.read_text(encoding="utf-8").replace("mine", name), encoding="utf-8")
     say(f"wrote {study}; next: thermorbm run {study}")
-
-
-def _show(content: dict[str, Any], title: str, as_json: bool) -> None:
-    if as_json:
-        print_json(content)
-    else:
-        print_pairs(title, {key: value for key, value in content.items() if key != "file"})
 
 
 def _of_machine(file: Path) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from thermorbm.cli.options import (
     MachineArgument,
     OutputOption,
     SeedOption,
-    number,
-    whole_number,
+    real_option,
+    whole_option,
 )
 
 
@@ -30,17 +30,13 @@ def generate(
     output: OutputOption,
     start: Annotated[str, typer.Option("--start", metavar="NAME", help="p_h, random or data.")] = "p_h",
     steps: Annotated[
-        int,
-        typer.Option(
-            "--steps", parser=whole_number, metavar="K", help="Number of Gibbs steps from the start."
-        ),
+        int, whole_option("--steps", metavar="K", help="Number of Gibbs steps from the start.")
     ] = 7,
     seed: SeedOption = 0,
     p_h: Annotated[
         float | None,
-        typer.Option(
+        real_option(
             "--p-h",
-            parser=number,
             metavar="P",
             help="Probability p_h of that start; by default (<|m|> + 1) / 2 of the data.",
         ),
@@ -77,9 +73,7 @@ def generate(
 def analyse(
     machine: MachineArgument,
     file: DataArgument,
-    max_samples: Annotated[
-        int, typer.Option("--max-samples", parser=whole_number, metavar="N", help="Configurations to read.")
-    ] = 5000,
+    max_samples: Annotated[int, whole_option("--max-samples", help="Configurations to read.")] = 5000,
     no_bracket: Annotated[
         bool, typer.Option("--no-bracket", help="Leave out ln Z and the entropy bracket, the long part.")
     ] = False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -42,6 +42,16 @@ def yes_or_no_per_axis(text: str) -> list[bool]:
     return [axis in axes for axis in range(max(axes) + 1)]
 
 
+def whole_option(*flags: str, help: str, metavar: str = "N") -> Any:
+    """An option that takes a whole number."""
+    return typer.Option(*flags, parser=whole_number, metavar=metavar, help=help)
+
+
+def real_option(*flags: str, help: str, metavar: str) -> Any:
+    """An option that takes a number."""
+    return typer.Option(*flags, parser=number, metavar=metavar, help=help)
+
+
 LatticeOption = Annotated[
     str | None,
     typer.Option(
@@ -54,17 +64,10 @@ CouplingOption = Annotated[
     str,
     typer.Option("--coupling", metavar="J[,J...]", help="J, or one per axis, direction or shell: 1,0.5."),
 ]
-FieldOption = Annotated[
-    float, typer.Option("--field", parser=number, metavar="H", help="Field h of H = -J s s' - h s.")
-]
-ShareOption = Annotated[
-    float | None, typer.Option("--p", parser=number, metavar="P", help="Share of +J bonds of pm-j.")
-]
+FieldOption = Annotated[float, real_option("--field", metavar="H", help="Field h of H = -J s s' - h s.")]
+ShareOption = Annotated[float | None, real_option("--p", metavar="P", help="Share of +J bonds of pm-j.")]
 DisorderOption = Annotated[
-    int | None,
-    typer.Option(
-        "--disorder-seed", parser=whole_number, metavar="N", help="Realisation of pm-j, gaussian or sk."
-    ),
+    int | None, whole_option("--disorder-seed", help="Realisation of pm-j, gaussian or sk.")
 ]
 OpenOption = Annotated[
     str | None, typer.Option("--open", metavar="AXES", help="Axes with edges instead of periodic: 0 or 0,1.")
@@ -73,29 +76,14 @@ ShapeOption = Annotated[
     str, typer.Option("--shape", metavar="LxL", help="Sides of the periodic lattice, such as 64x64.")
 ]
 TemperatureOption = Annotated[
-    float,
-    typer.Option("--temperature", "-T", parser=number, metavar="T", help="Temperature in J/k_B, > 0."),
+    float, real_option("--temperature", "-T", metavar="T", help="Temperature in J/k_B, > 0.")
 ]
-CountOption = Annotated[
-    int,
-    typer.Option("--n-samples", "-n", parser=whole_number, metavar="N", help="Number of configurations."),
-]
-SeedOption = Annotated[
-    int,
-    typer.Option(
-        "--seed", parser=whole_number, metavar="N", help="Seed; the same one gives the same result."
-    ),
-]
+CountOption = Annotated[int, whole_option("--n-samples", "-n", help="Number of configurations.")]
+SeedOption = Annotated[int, whole_option("--seed", help="Seed; the same one gives the same result.")]
 ThreadsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--threads", parser=whole_number, metavar="N", help="Cores to use; the result does not depend on it."
-    ),
+    int | None, whole_option("--threads", help="Cores to use; the result does not depend on it.")
 ]
-WorkersOption = Annotated[
-    int | None,
-    typer.Option("--workers", parser=whole_number, metavar="N", help="Processes; one per core by default."),
-]
+WorkersOption = Annotated[int | None, whole_option("--workers", help="Processes; one per core by default.")]
 OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")]

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from thermorbm.cli.app import INTERRUPTED, NOT_CERTIFIED, app
-from thermorbm.cli.console import print_json, print_table, say
-from thermorbm.cli.critical import show_headlines
-from thermorbm.cli.display import display
+from thermorbm.cli.console import display, print_json, print_table, say
 from thermorbm.cli.options import JsonOption, WorkersOption
-from thermorbm.cli.report import make_report, report_is_current
+from thermorbm.cli.report import make_report, report_is_current, show_headlines
 from thermorbm.shown import visible
 
 if TYPE_CHECKING:

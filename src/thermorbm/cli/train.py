@@ -5,20 +5,19 @@ from __future__ import annotations
 import time
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from thermorbm.cli.app import EPILOG, NOT_CERTIFIED, app
-from thermorbm.cli.console import print_json, print_pairs, say
-from thermorbm.cli.display import training_progress
+from thermorbm.cli.console import say, show_summary, training_progress
 from thermorbm.cli.options import (
     DataArgument,
     ForceOption,
     JsonOption,
     OutputOption,
     SeedOption,
-    whole_number,
+    whole_option,
 )
 from thermorbm.errors import InputError
 
@@ -30,22 +29,13 @@ if TYPE_CHECKING:
 def train(
     file: DataArgument,
     output: OutputOption,
-    n_hidden: Annotated[
-        int | None,
-        typer.Option("--hidden", parser=whole_number, metavar="N", help="Hidden units of a dense machine."),
-    ] = None,
+    n_hidden: Annotated[int | None, whole_option("--hidden", help="Hidden units of a dense machine.")] = None,
     model: Annotated[str, typer.Option("--model", metavar="NAME", help="dense or symmetric.")] = "dense",
     filters: Annotated[
-        int | None,
-        typer.Option(
-            "--filters", parser=whole_number, metavar="N", help="Filters of a symmetric machine; default 4."
-        ),
+        int | None, whole_option("--filters", help="Filters of a symmetric machine; default 4.")
     ] = None,
     kernel: Annotated[
-        int | None,
-        typer.Option(
-            "--kernel", parser=whole_number, metavar="K", help="Side of each filter in sites; default 3."
-        ),
+        int | None, whole_option("--kernel", metavar="K", help="Side of each filter in sites; default 3.")
     ] = None,
     point_group: Annotated[
         bool,
@@ -55,13 +45,7 @@ def train(
     ] = False,
     recipe: Annotated[str, typer.Option("--recipe", metavar="NAME", help="fast or paper.")] = "fast",
     epochs: Annotated[
-        int | None,
-        typer.Option(
-            "--epochs",
-            parser=whole_number,
-            metavar="N",
-            help="Passes over the data; the recipe's number by default.",
-        ),
+        int | None, whole_option("--epochs", help="Passes over the data; the recipe's number by default.")
     ] = None,
     seed: SeedOption = 0,
     validation: Annotated[
@@ -70,10 +54,8 @@ def train(
     ] = None,
     held_out: Annotated[
         int | None,
-        typer.Option(
+        whole_option(
             "--hold-out",
-            parser=whole_number,
-            metavar="N",
             help="Score the last N configurations instead of training on them; by default 10 %, at most "
             "5000. For data of several temperatures name a --validation file.",
         ),
@@ -85,10 +67,7 @@ def train(
     device: Annotated[
         str, typer.Option("--device", metavar="NAME", help="auto, cpu, cuda or another name of torch's.")
     ] = "auto",
-    threads: Annotated[
-        int | None,
-        typer.Option("--threads", parser=whole_number, metavar="N", help="Cores to use; one by default."),
-    ] = None,
+    threads: Annotated[int | None, whole_option("--threads", help="Cores to use; one by default.")] = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -160,7 +139,7 @@ def train(
         **training_summary(result),
         "seconds": round(time.monotonic() - began, 3),
     }
-    _show(summary, output, as_json)
+    show_summary(summary, f"wrote {output}", as_json)
     return _exit_code(result.verdict.status, output)
 
 
@@ -175,13 +154,6 @@ def _datasets(file: Path, validation: Path | None, held_out: int | None) -> tupl
     if held_out is not None:
         raise InputError("--hold-out", held_out, "left out where there is a --validation file")
     return data, Dataset.load(validation)
-
-
-def _show(summary: dict[str, Any], output: Path, as_json: bool) -> None:
-    if as_json:
-        print_json(summary)
-    else:
-        print_pairs(f"wrote {output}", {name: value for name, value in summary.items() if name != "file"})
 
 
 def _exit_code(status: str, output: Path) -> int:

@@ -17,7 +17,6 @@ from thermorbm.estimators.integration import (
 from thermorbm.estimators.reweighted_peak import observable_peak, reweighted_peak
 from thermorbm.estimators.reweighting import GroundStates, KnownEntropy, Reweighting, ThermalCurves
 from thermorbm.estimators.scaling import BinderCrossing, ScalingFit, binder_crossing, scaling_fit
-from thermorbm.estimators.seeds import mean_over_seeds
 from thermorbm.estimators.smoothing import FittedCurve
 from thermorbm.estimators.targets import FiniteSizeTarget, exact_peak, sampled_peak
 from thermorbm.estimators.thermal import (
@@ -25,6 +24,7 @@ from thermorbm.estimators.thermal import (
     MagneticAverages,
     energy_averages,
     magnetic_averages,
+    mean_over_seeds,
 )
 
 __all__ = [

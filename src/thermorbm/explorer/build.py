@@ -13,10 +13,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from thermorbm.errors import FileError, InputError
-from thermorbm.explorer.codec import Stored, packed_text
 from thermorbm.explorer.content import FamilyContent, Point, contents, progress_notes
 from thermorbm.explorer.datasets import SHOWN, Histogram, ShownData
-from thermorbm.explorer.fit import LEFT_OUT, Fitted, Key, fit
+from thermorbm.explorer.fit import LEFT_OUT, Fitted, Key, Stored, fit, packed_text
 from thermorbm.explorer.pictures import StaticPicture, static_pictures
 from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.report.page import script_json

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from thermorbm.errors import FileError
-from thermorbm.runner.executor import Executor, Outcome
+from thermorbm.runner.executor import Executor, Outcome, needed, ordered
 from thermorbm.runner.lock import Lock, locked
 from thermorbm.runner.pool import Pool, Workers, wanted_workers
 from thermorbm.runner.progress import Listener
@@ -21,7 +21,6 @@ from thermorbm.runner.rundir import (
     remove_leftovers,
     shard_owners,
 )
-from thermorbm.runner.schedule import needed, ordered
 from thermorbm.runner.shards import Shard, share
 from thermorbm.runner.store import damage, is_done
 from thermorbm.runner.task import LAST, Cost, Room, Task, available_memory, worker_memory

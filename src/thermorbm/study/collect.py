@@ -9,7 +9,6 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from thermorbm.errors import FileError
-from thermorbm.exact import TC_2D, TC_3D, critical_temperature
 from thermorbm.observables.order_parameter import MAGNETIZATION, order_kind
 from thermorbm.records import as_plain
 from thermorbm.runner.rundir import RunDirectory
@@ -130,7 +129,7 @@ def _family(family: Family) -> Values:
         "n_sites": family.n_sites,
         "hamiltonian": family.hamiltonian,
         "parts": family.parts,
-        "critical_temperature": _critical(family),
+        "critical_temperature": family.critical_temperature,
         "model": _model(family),
         "thermodynamics": None,
         **{name: [] for name in tables},
@@ -193,15 +192,6 @@ def _is_shown(row: Values, family: Values) -> bool:
 
 def _relative(estimate: Values | None, truth: Values | None) -> float | None:
     return None if not estimate or not truth else float(estimate["value"] / truth["value"] - 1)
-
-
-def _critical(family: Family) -> float | None:
-    """T_c of the infinite lattice, None where it is not known."""
-    if family.named is not None and family.model is not None:
-        return critical_temperature(family.model)
-    if family.hamiltonian != "ising" or family.shape is None:
-        return None
-    return {2: TC_2D, 3: TC_3D}.get(len(family.shape))
 
 
 def _tasks(tasks: Mapping[str, Task], results: Mapping[str, Reduced], directory: RunDirectory) -> Values:

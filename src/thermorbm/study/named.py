@@ -104,6 +104,17 @@ def n_sites_of(parameters: Mapping[str, Any]) -> int:
     return math.prod(parameters["shape"]) if model is None else model.n_sites
 
 
+def infinite_critical_temperature(
+    named: NamedHamiltonian | None, shape: Sequence[int] | None
+) -> float | None:
+    """T_c of the infinite lattice; without a named Hamiltonian that of the ferromagnet. None if not known."""
+    from thermorbm.exact import TC_2D, TC_3D, critical_temperature
+
+    if named is not None:
+        return critical_temperature(named.of(shape))
+    return {2: TC_2D, 3: TC_3D}.get(len(shape or ()))
+
+
 def is_plain(model: Hamiltonian) -> bool:
     """Whether it is the ferromagnet of a periodic hypercubic lattice with J = 1."""
     return model.plain is not None and model.plain[1] == 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from thermorbm.errors import InputError
-from thermorbm.exact import TC_2D, TC_3D, critical_temperature
+from thermorbm.exact import TC_2D
 from thermorbm.lattice import n_point_symmetries
 from thermorbm.reading import default_held_out
 from thermorbm.runner.task import Task, derived_seed
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 MOST_MACHINES = 100_000
 # Where the stepwise start of generated configurations turns, in T_c; the paper's 2.0 and 2.5 in 2d.
 TURNS = (2.0 / TC_2D, 2.5 / TC_2D)
-CRITICAL = {2: TC_2D, 3: TC_3D}
 # Of symmetric machines alone: raised by one when they learn otherwise, so that dense ones are not made anew.
 NATURAL = 4
 # Fields of a recipe that have always been part of what names a training. Any other field is only where it is
@@ -298,18 +297,10 @@ class FamilyPlanner:
 
     def _turns(self) -> list[float] | None:
         """Temperatures at which the stepwise start turns, None where T_c is not known."""
-        critical = self._critical()
+        critical = self._family.critical_temperature
         if critical is None:
             return None
         return [round(turn * critical, 6) for turn in TURNS]
-
-    def _critical(self) -> float | None:
-        """T_c of the infinite lattice, None where it is not known."""
-        family = self._family
-        if family.named is not None and family.model is not None:
-            return critical_temperature(family.model)
-        is_ising = family.hamiltonian == "ising" and family.shape is not None
-        return CRITICAL.get(len(family.shape or ())) if is_ising else None
 
     def _recipe(self, variant: Variant, n_hidden: int) -> dict[str, Any]:
         from thermorbm.training.design import SYMMETRIC_RECIPES  # brings torch with it

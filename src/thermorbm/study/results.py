@@ -46,10 +46,10 @@ from thermorbm.study.result_curves import (
     Indication as Indication,
     Indicators as Indicators,
     IntegratedEntropy as IntegratedEntropy,
+    Scaling,
     Target as Target,
     Thermodynamics as Thermodynamics,
 )
-from thermorbm.study.result_gaps import add_roles, say_why
 from thermorbm.study.result_machines import (
     Certificate as Certificate,
     Data as Data,
@@ -58,8 +58,9 @@ from thermorbm.study.result_machines import (
     Observation as Observation,
     Partition as Partition,
     Verdict as Verdict,
+    add_roles,
+    say_why,
 )
-from thermorbm.study.scaled import Scaling
 from thermorbm.study.spec import Control
 
 # 1: without roles of machines. Files of format 1 are still read.

@@ -23,7 +23,7 @@ from thermorbm.errors import InputError
 from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian
 from thermorbm.lattice import Lattice
 from thermorbm.sampling.sectors import check_sector as check_sector_of
-from thermorbm.study.named import NamedHamiltonian, has_square_symmetry
+from thermorbm.study.named import NamedHamiltonian, has_square_symmetry, infinite_critical_temperature
 
 PARTS = (
     "thermal",
@@ -223,6 +223,12 @@ class Family:
         if self.named is not None:
             return None if self.model is None else self.model.lattice
         return None if self.shape is None else Lattice(self.shape)
+
+    @property
+    def critical_temperature(self) -> float | None:
+        """T_c of the infinite lattice, None where it is not known."""
+        is_known = self.named is not None or self.hamiltonian == "ising"
+        return infinite_critical_temperature(self.named, self.shape) if is_known else None
 
     @property
     def n_sites(self) -> int | None:

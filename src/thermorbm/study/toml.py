@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from thermorbm.errors import FileError, InputError, unknown_name
 from thermorbm.lattice import Lattice
 from thermorbm.storage import check_readable
-from thermorbm.study.named import NamedHamiltonian, is_plain
+from thermorbm.study.named import NamedHamiltonian, infinite_critical_temperature, is_plain
 from thermorbm.study.spec import (
     PARTS,
     Control,
@@ -314,17 +314,8 @@ def _energies(
     if n_points is not None:
         if temperatures:
             raise inner.refused("temperatures", list(temperatures), "absent where points are given")
-        temperatures = _grid(inner, _critical(shape, named), ends[0], ends[1], n_points)
+        temperatures = _grid(inner, infinite_critical_temperature(named, shape), ends[0], ends[1], n_points)
     return _located(inner, EnergyGrid, {"temperatures": temperatures, "samples": inner.whole("samples")})
-
-
-def _critical(shape: tuple[int, ...] | None, named: NamedHamiltonian | None) -> float | None:
-    """T_c of the infinite lattice, None where it is not known."""
-    from thermorbm.exact import TC_2D, TC_3D, critical_temperature
-
-    if named is not None:
-        return critical_temperature(named.of(shape))
-    return {2: TC_2D, 3: TC_3D}.get(len(shape or ()))
 
 
 def _grid(

@@ -23,9 +23,8 @@ from thermorbm.training.devices import choose_precision
 from thermorbm.training.integer import IntegerLayers
 from thermorbm.training.layers import TensorLayers
 from thermorbm.training.order import Order
-from thermorbm.training.pair_start import pair_start
 from thermorbm.training.recipe import RECIPES, Recipe
-from thermorbm.training.start import glorot_normal, ordered_units, small_filters
+from thermorbm.training.start import glorot_normal, ordered_units, pair_start, small_filters
 from thermorbm.training.symmetric import symmetric_layers
 
 Arrays = dict[str, NDArray[Any]]

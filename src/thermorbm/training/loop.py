@@ -25,20 +25,21 @@ from thermorbm.model import Machine
 from thermorbm.shown import html_table
 from thermorbm.storage import check_target
 from thermorbm.training import checkpoint as checkpoints
-from thermorbm.training.board import Board, opened_board
+from thermorbm.training.checkpoint import describe
 from thermorbm.training.design import DenseDesign, Design, choose_design
 from thermorbm.training.devices import choose_device, torch_threads
 from thermorbm.training.few_couplings import with_few_couplings
 from thermorbm.training.monitor import (
     NO_SCORES,
+    Board,
     History,
     Scores,
     Verdict,
     is_mere_order,
+    opened_board,
     score,
 )
 from thermorbm.training.order import find_order
-from thermorbm.training.origin import describe
 from thermorbm.training.parallel import choose_trainer
 from thermorbm.training.recipe import Recipe, choose_recipe
 from thermorbm.training.trainer import Arrays, Training

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thermorbm.errors import ThermorbmError
 from thermorbm.model.machine import Machine
 
 # L~ per visible unit may still fall by this much if training went on for as long again.
@@ -18,11 +21,9 @@ TOLERANCE = 2e-3
 HOPELESS = 10.0
 # A machine without weights has ln 2, too; one that stays above it has not converged to anything.
 WORSE_THAN_NOTHING = math.log(2) + 0.1
-
 # Hidden inputs beyond which tanh is flat, the share of them that makes a machine saturated, and the part of
 # L~ of independent spins that a machine must gain to know more than they do.
 SATURATED, MOSTLY, LEAST_GAIN = 2.0, 0.9, 0.02
-
 History = dict[str, NDArray[np.float64]]
 
 
@@ -153,3 +154,44 @@ def _leading_coefficient(terms: NDArray[np.float64], y: NDArray[np.float64]) -> 
     residual = y - terms @ coefficients
     variance = residual @ residual / (len(y) - terms.shape[1])
     return float(coefficients[0]), float(np.sqrt(variance * inverse[0, 0]))
+
+
+class Board:
+    """Writes records as scalars at their update: "training/..." and "held out/..."."""
+
+    def __init__(self, directory: str | Path) -> None:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError as error:
+            remedy = "try: pip install 'thermorbm[tensorboard]'"
+            raise ThermorbmError(f"TensorBoard is not installed; {remedy}") from error
+        self._writer, self._n_written = SummaryWriter(str(directory)), 0
+
+    def write(self, history: History) -> None:
+        """The records that were not written yet; after a checkpoint also those from before it."""
+        updates = history["update"]
+        for row in range(self._n_written, len(updates)):
+            for name, values in history.items():
+                if name != "update":
+                    self._writer.add_scalar(_tag(name), float(values[row]), int(updates[row]))
+        self._writer.flush()
+        self._n_written = len(updates)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+@contextmanager
+def opened_board(directory: str | Path | None) -> Iterator[Board | None]:
+    """A board in that directory, None for none."""
+    board = None if directory is None else Board(directory)
+    try:
+        yield board
+    finally:
+        if board is not None:
+            board.close()
+
+
+def _tag(name: str) -> str:
+    of_held_out = name.startswith("validation_")
+    return f"held out/{name.removeprefix('validation_')}" if of_held_out else f"training/{name}"

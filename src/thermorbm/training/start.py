@@ -10,23 +10,40 @@ that is turned takes 2 w off. With x_0 = 0 a pair of turned spins is at most twi
 ones, however large w is: ln cosh 4w - 2 ln cosh 2w <= ln 2. With x_0 of about 2 w, as in the two-spin unit
 that is an Ising bond, there is no such limit. The field of the first unit makes up for what all others add to
 a single turned spin, so that the machine starts with as many of them as the data have.
+
+A symmetric machine starts at the pair model that the pseudo-likelihood of the data prefers. A hidden unit
+with weights w on one spin and +-w on another adds ln 2cosh(w (s +- s')), a coupling of size
+J = ln cosh(2 w) / 2 between them. The strongest couplings get one filter each, and the field is the visible
+bias: the likelihood is left to refine a Hamiltonian of pairs that took no chains.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.random import SeedSequence, default_rng
 from numpy.typing import NDArray
 
+from thermorbm.dataset import Dataset
+from thermorbm.inverse_ising import InferredCouplings, infer_couplings, is_magnetized
+from thermorbm.stats import Estimate
 from thermorbm.training.order import Order
 
 Arrays = dict[str, NDArray[np.float32]]
-
 # Height of a bump, its width over the distance to the next one, and the noise on it over Glorot's.
 _HEIGHT, _WIDTH, _NOISE = 0.9, 0.47, 0.27
 # Input of a bump in the pattern of perfect order, over its height.
 _BACKGROUND = 2.0
 _LEAST_WIDTH = 0.5  # sites
+# Spins that the couplings of the start are inferred from, at most; the likelihood sees all.
+_MOST_SPINS = 1 << 21
+# In standard errors: weaker couplings are left to the likelihood.
+_SIGNIFICANT = 4.0
+_LARGEST = 2.0  # couplings of cold data are not known, and larger ones would only freeze the chains
+# Cells: a start is given to a few couplings, and those of a large window are many and slow to infer.
+_FARTHEST = 2
+_FILTER_NOISE = 0.1  # of the random filters of `small_filters`, so that no two filters stay alike
 
 
 def glorot_normal(n_hidden: int, n_visible: int, seed: SeedSequence) -> Arrays:
@@ -114,3 +131,53 @@ def _dense(W: NDArray[np.float64]) -> Arrays:
         "b": np.zeros(n_visible, np.float32),
         "c": np.zeros(n_hidden, np.float32),
     }
+
+
+def pair_start(data: Dataset, n_filters: int, window: tuple[int, ...], seed: SeedSequence) -> Arrays:
+    """Filters, visible and hidden biases of a machine with one coupling per filter, float32."""
+    arrays = small_filters(n_filters, 1, window, seed)
+    found = _inferred(data, window, seed)
+    if found is None:
+        return arrays
+    strongest = sorted(_significant(found).items(), key=lambda item: -abs(item[1].value))
+    if not strongest:
+        return arrays
+    filters = _FILTER_NOISE * arrays["filters"]
+    for filter_, (offset, coupling) in zip(filters, strongest, strict=False):
+        filter_ += _two_taps(window, offset, coupling.value)
+    bias = found.field.value if is_magnetized(data) else 0.0
+    return {**arrays, "filters": filters.astype(np.float32), "visible_bias": np.array(bias, np.float32)}
+
+
+def _inferred(data: Dataset, window: tuple[int, ...], seed: SeedSequence) -> InferredCouplings | None:
+    """Couplings as far as the window reaches, two cells at most; None where the lattice is too small."""
+    assert data.lattice is not None  # no design is made without one
+    reach = min(max(window) - 1, (min(data.lattice.shape) - 1) // 2, _FARTHEST)
+    if reach < 1:
+        return None
+    most = max(16, _MOST_SPINS // data.n_sites)
+    if len(data) > most:
+        rows = default_rng(seed).choice(len(data), most, replace=False)
+        data = data.select(np.sort(rows))
+    return infer_couplings(data, reach)
+
+
+def _significant(found: InferredCouplings) -> dict[tuple[int, ...], Estimate]:
+    return {
+        label: estimate
+        for label, estimate in found.couplings.items()
+        if abs(estimate.value) > _SIGNIFICANT * estimate.error
+    }
+
+
+def _two_taps(window: tuple[int, ...], offset: tuple[int, ...], coupling: float) -> NDArray[np.float64]:
+    """A filter of two weights, `offset` apart and as near to the middle of the window as they fit."""
+    size = min(abs(coupling), _LARGEST)
+    weight = math.acosh(math.exp(2 * size)) / 2
+    first = tuple(
+        (width - 1 - abs(step)) // 2 + max(0, -step) for width, step in zip(window, offset, strict=True)
+    )
+    second = tuple(place + step for place, step in zip(first, offset, strict=True))
+    taps = np.zeros(window)
+    taps[first], taps[second] = weight, math.copysign(weight, coupling)
+    return taps

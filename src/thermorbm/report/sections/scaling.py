@@ -13,7 +13,7 @@ from thermorbm.report.run import Missing, Run
 from thermorbm.report.section import Cell, PageTable, RunFigure, Section
 from thermorbm.report.style import BLACK, BLUE, GREY, VERMILION, colour
 from thermorbm.study.quantities import Arrays
-from thermorbm.study.scaled import Exponents, Scaling
+from thermorbm.study.result_curves import Exponents, Scaling
 
 BINDER = Label("$U_4$")
 SCALED_T = Label(r"$(T - T_c)\,L^{1/\nu}$")

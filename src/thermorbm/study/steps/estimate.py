@@ -18,7 +18,7 @@ REWEIGHTING = 400 * 2**20  # bytes: histograms of blocks and of their resampling
 
 def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
     from thermorbm.study.estimates import indicators, thermodynamics
-    from thermorbm.study.extrapolation import extrapolation
+    from thermorbm.study.lattices import extrapolation
 
     results = [store.reduced(item) for item in task.inputs]
     if task.parameters["what"] == "thermodynamics":

@@ -12,7 +12,7 @@ REWEIGHTING = 400 << 20  # bytes: histograms of blocks and of their resamplings,
 
 
 def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
-    from thermorbm.study.scaling import scaling
+    from thermorbm.study.lattices import scaling
 
     return scaling(task, [store.reduced(item) for item in task.inputs])
 

@@ -1,4 +1,7 @@
-"""T_c of the infinite lattice by each indicator, from families on lattices of several sides."""
+"""What families on lattices of several sides say together.
+
+Finite-size scaling of their configurations, and T_c of the infinite lattice by each indicator of machines.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,89 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from thermorbm.errors import InputError
-from thermorbm.estimators import InfiniteLattice, extrapolate
-from thermorbm.exact import TC_2D, TC_3D, critical_temperature
-from thermorbm.records import from_plain
-from thermorbm.runner.store import Reduced
+from thermorbm.estimators import InfiniteLattice, Reweighting, ScalingFit, extrapolate, scaling_fit
+from thermorbm.exact import TC_2D, TC_3D
+from thermorbm.records import as_plain, from_plain
+from thermorbm.runner.store import Product, Reduced
 from thermorbm.runner.task import Task
 from thermorbm.stats import Estimate
-from thermorbm.study.named import hamiltonian_of
+from thermorbm.study.named import NamedHamiltonian, infinite_critical_temperature
+from thermorbm.study.result_curves import KnownExponents
 from thermorbm.study.results import Extrapolation, ExtrapolationPoint, ExtrapolationRow, Indication, Target
+from thermorbm.study.reweighted import measurements_of
 
+Arrays = dict[str, NDArray[Any]]
+N_DRAWS = 100
+FINE_POINTS = 101
+# Of the Ising model. 2d: exact, and Kamieniarz & Blöte 1993 for U4. 3d: K_c of Ferrenberg, Xu & Landau 2018,
+# the conformal bootstrap (Kos et al. 2016) for the exponents, Blöte, Luijten & Heringa 1995 for U4.
+KNOWN = {
+    2: KnownExponents(TC_2D, 1.0, 0.61069, 0.125, 1.75),
+    3: KnownExponents(TC_3D, 0.629971, 0.46548, 0.518149, 1.963702),
+}
 Machines = tuple[str | None, int]  # name of the variant and rank of the size; (None, 0) for configurations
 Points = dict[tuple[Machines, str], dict[int, ExtrapolationPoint]]  # by machines and indicator, then by side
 Targets = dict[int, Mapping[str, Target | None]]  # by side and kind
-
-INFINITE = {2: TC_2D, 3: TC_3D}
 CORRELATION = "correlation_r"
+
+
+def scaling(task: Task, results: Sequence[Reduced]) -> Product:
+    """T_c and exponents with the Binder crossings, and the curves of every lattice."""
+    p = task.parameters
+    lattices = {
+        int(shape[0]): _reweighting([r for r in results if r.task.labels["family"] == name], shape, seed)
+        for seed, (name, shape) in enumerate(p["families"].items(), p["seed"] % 2**32)
+    }
+    dimension = len(next(iter(p["families"].values())))
+    values = {
+        "families": list(p["families"]),
+        "sides": sorted(lattices),
+        "omega": p["omega"],
+        "known": as_plain(KNOWN.get(dimension)),
+    }
+    try:
+        values |= _exponents(scaling_fit(lattices, p["omega"]))
+    except InputError as error:
+        values["problem"] = str(error)
+    return Product(values, _curves(lattices))
+
+
+def _reweighting(results: Sequence[Reduced], shape: Sequence[int], seed: int) -> Reweighting:
+    """Seeds differ between lattices, so that their resamplings have nothing in common."""
+    n_sites = int(np.prod(shape))
+    return Reweighting(measurements_of(results, n_sites), n_sites, n_draws=N_DRAWS, seed=seed)
+
+
+def _exponents(fit: ScalingFit) -> dict[str, Any]:
+    """As `results.json` holds them: the exponents, and beside them the crossings."""
+    plain = as_plain(fit)
+    return {"crossings": plain.pop("crossings"), "fit": plain}
+
+
+def _curves(lattices: Mapping[int, Reweighting]) -> Arrays:
+    """Of every side: temperatures, U4, <|m|> and N <m^2>, and their errors, (m,) each."""
+    arrays: Arrays = {}
+    for side, reweighting in lattices.items():
+        ends = reweighting.temperatures[0], reweighting.temperatures[-1]
+        curves = reweighting.curves(np.linspace(*ends, FINE_POINTS))
+        n, t = reweighting.n_sites, curves.temperatures
+        squares = n * curves.draws["abs_magnetization"] ** 2 + t * curves.draws["susceptibility"]
+        square = n * curves.abs_magnetization.values**2 + t * curves.susceptibility.values
+        columns = {
+            "temperature": t,
+            "binder": curves.binder.values,
+            "binder.errors": curves.binder.errors,
+            "order": curves.abs_magnetization.values,
+            "order.errors": curves.abs_magnetization.errors,
+            "square": square,
+            "square.errors": squares.std(axis=0),
+        }
+        arrays |= {f"L{side}.{name}": column for name, column in columns.items()}
+    return arrays
 
 
 def extrapolation(task: Task, results: Sequence[Reduced]) -> Extrapolation:
@@ -30,7 +100,9 @@ def extrapolation(task: Task, results: Sequence[Reduced]) -> Extrapolation:
     The targets themselves are extrapolated too: how far they end from T_c is the method's own error.
     """
     sides, nu = tuple(task.parameters["sides"]), task.parameters["nu"]
-    infinite = _infinite(results[0].task.parameters)
+    parameters = results[0].task.parameters
+    named = NamedHamiltonian.from_parameters(parameters["named"]) if "named" in parameters else None
+    infinite = infinite_critical_temperature(named, parameters["shape"])
     targets = _targets(results)
     by_indicator = {**_target_points(targets), **_points(results, targets)}
     rows = [
@@ -40,12 +112,6 @@ def extrapolation(task: Task, results: Sequence[Reduced]) -> Extrapolation:
     ]
     rows = [replace(row, relative_to_infinite=_relative(row.estimate, infinite)) for row in rows]
     return Extrapolation(task.labels["extrapolation"], nu, sides, tuple(rows), infinite)
-
-
-def _infinite(parameters: Mapping[str, Any]) -> float | None:
-    """T_c of the infinite lattice, None where it is not known."""
-    model = hamiltonian_of(parameters) if "named" in parameters else None
-    return INFINITE.get(len(parameters["shape"])) if model is None else critical_temperature(model)
 
 
 def _row(
