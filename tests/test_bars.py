@@ -8,7 +8,7 @@ import types
 import pytest
 
 import thermorbm as tr
-from thermorbm import bars
+from thermorbm import shown
 
 
 class Terminal(io.StringIO):
@@ -21,7 +21,7 @@ def terminal(monkeypatch, patience=0.0):
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(bars, "PATIENCE_SECONDS", patience)
+    monkeypatch.setattr(shown, "PATIENCE_SECONDS", patience)
     return screen
 
 
@@ -58,10 +58,10 @@ def test_no_bars_without_a_terminal(data, capsys):
 
 
 def test_a_notebook_is_told_by_its_shell(monkeypatch):
-    assert not bars.in_notebook()
+    assert not shown.in_notebook()
     shell = type("ZMQInteractiveShell", (), {})()
     monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
-    assert bars.in_notebook()
+    assert shown.in_notebook()
 
 
 def test_the_users_own_progress_is_called(data):

@@ -259,9 +259,9 @@ def test_critical_temperatures_stand_below_one_another():
 
 def test_the_report_draws_by_the_same_functions(monkeypatch):
     """Its filters and curves: what they call is what the pictures of `plots` call."""
-    from thermorbm.report import images, panels
+    from thermorbm.report import chart, panels
 
-    assert (images.draw_weights, images.tiles) == (tr.plots.draw_weights, tr.plots.tiles)
+    assert (chart.draw_weights, chart.tiles) == (tr.plots.draw_weights, tr.plots.tiles)
     assert panels.draw_curve is tr.plots.draw_curve
 
 

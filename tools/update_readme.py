@@ -14,8 +14,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from thermorbm.report.critical_points import TcEstimate, searched_by, tc_estimates
 from thermorbm.report.labels import percent, with_error
+from thermorbm.report.rules import TcEstimate, searched_by, tc_estimates
 from thermorbm.report.run import FamilyView, Missing, Run, read_run
 from thermorbm.report.sections.critical import PAPER
 

@@ -6,13 +6,12 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thermorbm.bars import is_watched, live_line
 from thermorbm.checks import optional_module
 from thermorbm.errors import FileError, ThermorbmError, unknown_name
 from thermorbm.report.run import read_run
 from thermorbm.runner.progress import Listener, Snapshot, read_status
 from thermorbm.runner.rundir import existing_run
-from thermorbm.shown import html_table
+from thermorbm.shown import html_table, is_watched, live_line
 from thermorbm.study.results import Results
 
 if TYPE_CHECKING:

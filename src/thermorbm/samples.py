@@ -12,7 +12,6 @@ from typing import Any, overload
 
 import numpy as np
 
-from thermorbm.bars import shown_progress
 from thermorbm.checks import check_seed, positive_temperature
 from thermorbm.dataset import Dataset
 from thermorbm.errors import CertificateWarning, InputError
@@ -21,6 +20,7 @@ from thermorbm.lattice import Lattice
 from thermorbm.sampling.sampler import Draw, Sector, draw_together, sharing_ladder
 from thermorbm.sampling.schedule import Progress
 from thermorbm.series import Series
+from thermorbm.shown import shown_progress
 
 Model = Hamiltonian | Lattice | Sequence[int] | int
 

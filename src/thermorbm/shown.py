@@ -1,9 +1,16 @@
-"""How things are shown: objects in notebooks as a small table, text without what steers a terminal."""
+"""What people see: objects in notebooks as tables, progress bars, text without what steers a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from html import escape
+from typing import Any
+
+ProgressCallback = Callable[[str, int, int], None]
+PATIENCE_SECONDS = 1.0  # before a bar is shown
 
 
 def html_table(title: str, facts: Mapping[str, object]) -> str:
@@ -26,3 +33,87 @@ def _text(value: object) -> str:
 def visible(text: str) -> str:
     """The same with \\x1b and the like for characters that steer a terminal; names in files may hold them."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+@contextmanager
+def shown_progress(wanted: bool | None) -> Iterator[ProgressCallback | None]:
+    """A callback (stage, done, total) that draws bars, or None where nobody looks.
+
+    wanted: False for none, None for bars where there is a terminal or a notebook, True for bars anyway.
+    """
+    if is_watched(wanted):
+        with progress_bars(PATIENCE_SECONDS) as report:
+            yield report
+    else:
+        yield None
+
+
+@contextmanager
+def progress_bars(patience: float = 0.0) -> Iterator[ProgressCallback]:
+    """A callback that draws one bar per stage with the time that is left, after `patience` seconds."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    text = TextColumn("{task.description}")
+    columns = text, BarColumn(), TaskProgressColumn(), TimeRemainingColumn(elapsed_when_finished=True)
+    bars = Progress(*columns, console=Console(stderr=not in_notebook()))
+    tasks: dict[str, Any] = {}
+    begin = time.monotonic()
+
+    def report(stage: str, done: int, total: int) -> None:
+        if not bars.live.is_started and time.monotonic() - begin >= patience:
+            bars.start()
+        if stage not in tasks:
+            tasks[stage] = bars.add_task(stage, total=total)
+        bars.update(tasks[stage], completed=done, total=max(done, total))
+
+    try:
+        yield report
+    finally:
+        if bars.live.is_started:
+            bars.stop()
+
+
+class LiveLine:
+    """A bar and a line of text that are drawn in place, in a terminal or a notebook."""
+
+    def __init__(self, live: Any) -> None:
+        self._live = live
+
+    def note(self, text: str) -> None:
+        """A line of its own, above."""
+        self._live.console.print(visible(" ".join(text.split())), markup=False, highlight=False)
+
+    def show(self, text: str, share: float) -> None:
+        """The line, with a bar that is filled to that share; what does not fit is cut off."""
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table.grid(padding=(0, 1))
+        line = Text(text, no_wrap=True, overflow="ellipsis")
+        table.add_row(ProgressBar(1.0, share, width=20), line)
+        self._live.update(table)
+
+
+@contextmanager
+def live_line() -> Iterator[LiveLine]:
+    """A line that is gone when the work is done."""
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(stderr=not in_notebook())
+    with Live(console=console, refresh_per_second=4, transient=True) as live:
+        yield LiveLine(live)
+
+
+def is_watched(wanted: bool | None) -> bool:
+    """Whether to show progress: where it is wanted, or where nothing is said and somebody looks."""
+    return bool(wanted) or (wanted is None and (in_notebook() or sys.stderr.isatty()))
+
+
+def in_notebook() -> bool:
+    """Whether this is the kernel of a notebook, which shows more than text."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return shell is not None and type(shell).__name__ == "ZMQInteractiveShell"

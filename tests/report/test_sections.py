@@ -8,7 +8,7 @@ import pytest
 from small_results import a_machine, a_view
 
 from thermorbm.records import NotDone
-from thermorbm.report.critical_points import tc_estimates
+from thermorbm.report.rules import tc_estimates
 from thermorbm.report.run import Missing, need, pair_of, points
 from thermorbm.report.sections.critical import critical_table, draw_forest
 from thermorbm.report.sections.data import draw_thermodynamics, reweighted_series

@@ -7,12 +7,12 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
-from thermorbm.bars import LiveLine
 from thermorbm.cli import console as module
 from thermorbm.cli.console import PlainDisplay
 from thermorbm.runner import progress
 from thermorbm.runner.progress import Clock, Running, Snapshot
 from thermorbm.runner.task import Cost
+from thermorbm.shown import LiveLine
 from thermorbm.study.steps import STEPS
 from thermorbm.study.watch import WORDS, LiveListener, line_of, time_left
 

@@ -8,9 +8,9 @@ from thermorbm.hamiltonians import as_hamiltonian
 from thermorbm.stats import Estimate
 from thermorbm.study.collect import _is_shown
 from thermorbm.study.critical import critical_points, exact_heat_peak
-from thermorbm.study.entropy import can_integrate, integrated
 from thermorbm.study.estimates import curves, widened
 from thermorbm.study.results import Curve
+from thermorbm.study.reweighted import can_integrate, integrated
 from thermorbm.study.toml import load_study
 
 SIDE = 32

@@ -10,7 +10,7 @@ import thermorbm as tr
 from thermorbm.errors import InputError
 from thermorbm.estimators import Measurements, Reweighting, observable_peak
 from thermorbm.exact import ising_rbm, kaufman
-from thermorbm.study.reweighted_unions import union_arrays, union_peaks
+from thermorbm.study.critical import union_arrays, union_peaks
 
 LATTICE = tr.Lattice((8, 8))
 TEMPERATURES = [1.8, 2.1, 2.4, 2.7, 3.0]

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from thermorbm.bars import ProgressCallback, live_line, progress_bars
-from thermorbm.shown import visible
+from thermorbm.shown import ProgressCallback, live_line, progress_bars, visible
 
 if TYPE_CHECKING:
     from thermorbm.reading.analysis import Step

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thermorbm.errors import InputError, unknown_name
-from thermorbm.hamiltonians.cells import Grid, Offset, Product, bond, steps
+from thermorbm.hamiltonians.cells import Grid, Offset, Product, bond, of_bonds, of_cell_bonds, of_graph, steps
 from thermorbm.hamiltonians.energy import Hamiltonian
-from thermorbm.hamiltonians.graphs import of_bonds, of_cell_bonds, of_graph
 from thermorbm.hamiltonians.terms import Terms, merged
 from thermorbm.lattice import Lattice
 

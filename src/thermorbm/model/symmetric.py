@@ -200,7 +200,7 @@ class SymmetricRBM(Machine):
     def flip_energies(self, v: NDArray[Any]) -> NDArray[np.float64]:
         """Visible energy of v with site j flipped, minus that of v. (n, n_visible) -> (n, n_visible).
 
-        Only the hidden units whose window covers j change, by a product as in thermorbm.model.flips.
+        Only the hidden units whose window covers j change, by a product as in thermorbm.model.dense.
         """
         x = self.hidden_inputs(v).astype(np.float64, copy=False)
         exponent = 2 * float(np.abs(self._taps).sum(axis=2, dtype=np.float64).max())

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thermorbm import observables
-from thermorbm.bars import shown_progress
 from thermorbm.checks import whole_number
 from thermorbm.dataset import Dataset, as_dataset
 from thermorbm.errors import InputError
@@ -20,6 +19,7 @@ from thermorbm.observables import EntropyBracket
 from thermorbm.reading.configurations import is_ours
 from thermorbm.reading.entropy import edges, log_partition
 from thermorbm.reading.machine import filter_sum_variance, mean_and_variance, scores
+from thermorbm.shown import shown_progress
 from thermorbm.stats import Estimate
 
 if TYPE_CHECKING:

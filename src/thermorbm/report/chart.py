@@ -1,4 +1,4 @@
-"""What a figure function gives to the report, and the choices that several of them share."""
+"""What a figure function gives to the report, curves or pictures, and the choices that several share."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 from markupsafe import Markup
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from thermorbm.plots import draw_weights, tiles
 from thermorbm.report.labels import NOTHING, TC, Label, plain, size_label
 from thermorbm.report.panels import Panel, Series, all_panels, draw_panels, series
 from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, Points, Run, points
-from thermorbm.report.style import BELOW_NEAR_ABOVE, colour, marker
+from thermorbm.report.style import BELOW_NEAR_ABOVE, DOUBLE, colour, marker, new_figure, symmetric_limit
 from thermorbm.study.quantities import Arrays
 from thermorbm.study.results import Indicators, Machine, Weights
 
@@ -24,6 +26,8 @@ FEW_BINS = 30
 MOST_COLUMNS = 3
 SYMMETRIC_LOOK = 4
 NO_LATTICE = "the configurations have no lattice on which to wrap filters"
+Picture = NDArray[Any]
+FEW_PIXELS = 5  # a side: such pictures need no room
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,3 +193,73 @@ def per_size(column: Column, curve: str, **style: Any) -> list[Series]:
     for index, item in enumerate(column.items, first_look(column.role)):
         curves += curve_series(size_label(item.n_hidden), points(item.curves.get(curve)), index, **style)
     return curves
+
+
+def flat(filters: Picture) -> Picture:
+    """(n, *shape) as (n, rows, columns): one layer of a cube, a row of a chain."""
+    if filters.ndim == 2:
+        return filters[:, None, :]
+    if filters.ndim == 3:
+        return filters
+    if filters.ndim == 4:
+        return filters[:, 0]
+    raise Missing("filters on lattices of more than three dimensions are not drawn")
+
+
+def filter_rows(rows: Sequence[tuple[Label, Picture, float]], n_shown: int) -> Figure:
+    """One row of filters for each (label, filters, standard deviation of W), with its own colour scale."""
+    small = max(max(flat(filters).shape[1:]) for _, filters, _ in rows) <= FEW_PIXELS
+    figure = new_figure(DOUBLE, 0.25 + (0.7 if small else 1.28) * len(rows))
+    axes = figure.subplots(len(rows), n_shown, squeeze=False)
+    for line, (label, filters, deviation) in zip(axes, rows, strict=True):
+        limit = 2 * deviation or 1.0
+        drawn = None
+        for ax, picture in zip(line, flat(filters)[:n_shown], strict=False):
+            drawn = draw_weights(ax, picture, limit)
+            bare(ax)
+        for ax in line[len(filters) :]:
+            ax.set_visible(False)
+        line[0].set_ylabel(label.tex)
+        if drawn is not None:
+            bar = figure.colorbar(drawn, ax=list(line), shrink=0.85, aspect=14, pad=0.01)
+            bar.ax.tick_params(labelsize=6)
+            bar.outline.set_linewidth(0.5)  # type: ignore[operator]
+    return figure
+
+
+def bare(ax: Axes) -> None:
+    """Axes as a frame around a picture."""
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for spine in ax.spines.values():
+        spine.set_visible(True)
+        spine.set_linewidth(0.5)
+
+
+def sheet_figure(filters: Picture) -> Figure:
+    """All filters of a machine on one sheet."""
+    sheet = tiles(flat(filters))
+    limit = symmetric_limit(filters)
+    height = min(9.0, (DOUBLE - 0.6) * sheet.shape[0] / sheet.shape[1])
+    figure = new_figure(DOUBLE, height)
+    ax = figure.subplots()
+    drawn = draw_weights(ax, sheet, limit, interpolation="antialiased")
+    ax.set_axis_off()
+    bar = figure.colorbar(drawn, ax=ax, shrink=0.4, aspect=20, pad=0.01)
+    bar.ax.tick_params(labelsize=6)
+    return figure
+
+
+def layer_strip(layers: Sequence[tuple[Label, Picture]]) -> Figure:
+    """Hidden layers side by side: +1 black, -1 white, places without a unit grey."""
+    figure = new_figure(DOUBLE, 1.75)
+    axes = figure.subplots(1, len(layers), squeeze=False)[0]
+    for ax, (label, layer) in zip(axes, layers, strict=True):
+        draw_layer(ax, layer)
+        ax.set_title(label.tex, fontsize=7)
+    return figure
+
+
+def draw_layer(ax: Axes, layer: Picture) -> None:
+    ax.imshow(layer, cmap="Greys", vmin=-1, vmax=1, interpolation="nearest")
+    bare(ax)

@@ -17,8 +17,7 @@ from thermorbm.records import as_plain, from_plain
 from thermorbm.runner.store import Product, Reduced
 from thermorbm.runner.task import Task
 from thermorbm.stats import Estimate
-from thermorbm.study.critical import NOTHING, critical_points, exact_heat_peak, square_side
-from thermorbm.study.entropy import can_integrate, integrated
+from thermorbm.study.critical import NOTHING, critical_points, exact_heat_peak, square_side, union_peaks
 from thermorbm.study.named import hamiltonian_of, is_plain
 from thermorbm.study.quantities import HEAT_CAPACITY, SUSCEPTIBILITY, read_all
 from thermorbm.study.results import (
@@ -31,8 +30,14 @@ from thermorbm.study.results import (
     Thermodynamics,
     Weights,
 )
-from thermorbm.study.reweighted import entropies, fine_curves, reweighted_peaks, reweighting_of
-from thermorbm.study.reweighted_unions import union_peaks
+from thermorbm.study.reweighted import (
+    can_integrate,
+    entropies,
+    fine_curves,
+    integrated,
+    reweighted_peaks,
+    reweighting_of,
+)
 
 Arrays = dict[str, NDArray[Any]]
 Estimates = Mapping[str, Estimate]

@@ -1,30 +1,43 @@
 """All samples of a family read as one series by reweighting: fine curves, entropies and peaks with errors.
 
 The steps `measure` and `energies` leave the total energy and magnetisation of every configuration. Those of
-the grid of energies bridge the temperatures of the data.
+the grid of energies bridge the temperatures of the data. Entropy and free energy also come from the averages
+of all temperatures by thermodynamic integration.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thermorbm import exact
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
-from thermorbm.estimators import CriticalPoint, GroundStates, Measurements, Reweighting, reweighted_peak
+from thermorbm.estimators import (
+    CriticalPoint,
+    GroundStates,
+    HotEnd,
+    Measurements,
+    Reweighting,
+    exact_hot_end,
+    infinite_temperature,
+    integrate_entropy,
+    ordered_ground_state,
+    reweighted_peak,
+)
 from thermorbm.hamiltonians import Hamiltonian
+from thermorbm.lattice import Lattice
 from thermorbm.observables import total_energies
 from thermorbm.observables.order_parameter import order_pattern, overlaps
 from thermorbm.runner.store import Reduced
 from thermorbm.series import RANDOM_SAMPLES, random_spins
 from thermorbm.stats import Estimates
-from thermorbm.study.results import SAMPLES, Curve
+from thermorbm.study.results import SAMPLES, Curve, IntegratedEntropy
 
 Arrays = dict[str, NDArray[Any]]
-
 ENERGY, MAGNETIZATION = SAMPLES + "energy", SAMPLES + "magnetization"
 # The quantity of the registry, or the name in files, of each reweighted curve.
 NAMES = {
@@ -38,6 +51,8 @@ NAMES = {
 }
 PEAKS = ("heat_capacity", "susceptibility", "entropy")
 MAGNETIC = ("abs_magnetization", "susceptibility", "binder")
+LEAST_SIDE = 3  # shorter sides have double bonds
+SERIES_FROM = 6.0  # in 3d the series is used for all temperatures above the grid's end, if that is so hot
 
 
 def sample_arrays(data: Dataset) -> Arrays:
@@ -161,3 +176,58 @@ def reweighted_peaks(solved: Reweighting | None, magnetic: bool = True) -> dict[
         except InputError:
             continue
     return peaks
+
+
+def integrated(
+    curves: Mapping[str, Curve], wanted: Sequence[float], shape: Sequence[int], seed: int
+) -> IntegratedEntropy:
+    """Entropy per spin at the wanted temperatures: from T = 0, from T = infinity, and both combined.
+
+    curves: energy and heat capacity per spin over one grid. Also the free energy per spin, E - T S.
+    """
+    lattice = Lattice(shape)
+    energy, heat = curves["energy_per_spin"], curves["heat_capacity_per_spin"]
+    grid = np.array(energy.x)
+    at = [value for value in wanted if grid[0] <= value <= grid[-1]]
+    hot = _hot_end(lattice, float(grid[-1]))
+    cold = ordered_ground_state(lattice.dimension, lattice.n_sites)
+    entropy = integrate_entropy(grid, _estimates(energy), _estimates(heat), hot, cold, at=at, seed=seed)
+    return IntegratedEntropy(
+        from_infinity=_curve(at, entropy.from_infinity),
+        from_zero=_curve(at, entropy.from_zero),
+        combined=_curve(at, entropy.combined),
+        free_energy_per_spin=_free_energy(energy, at, entropy.combined),
+        mismatch=entropy.mismatch,
+        n_points=len(grid),
+        hot_end="series" if hot.beta > 0 else "infinite temperature",
+    )
+
+
+def can_integrate(hamiltonian: str, shape: Sequence[int] | None, n_points: int) -> bool:
+    """Whether the energies of a grid can be integrated on that lattice."""
+    return hamiltonian == "ising" and shape is not None and min(shape) >= LEAST_SIDE and n_points >= 4
+
+
+def _hot_end(lattice: Lattice, hottest: float) -> HotEnd:
+    if lattice.dimension == 3 and hottest >= SERIES_FROM:
+        temperature = 1.1 * hottest
+        series = exact.cubic_series(temperature)
+        return exact_hot_end(temperature, series.energy, series.heat_capacity, series.entropy)
+    return infinite_temperature(lattice.dimension)
+
+
+def _estimates(curve: Curve) -> Estimates:
+    return Estimates(np.array(curve.values), np.array(curve.errors))
+
+
+def _free_energy(energy: Curve, at: Sequence[float], entropy: Estimates) -> Curve:
+    """E - T S; the errors of the two are added as if independent, which is on the safe side."""
+    place = [energy.x.index(value) for value in at]
+    T = np.array(at)
+    values = np.array(energy.values)[place] - T * entropy.values
+    errors = np.hypot(np.array(energy.errors)[place], T * entropy.errors)
+    return _curve(at, Estimates(values, errors))
+
+
+def _curve(x: Sequence[float], estimates: Estimates) -> Curve:
+    return Curve(tuple(x), tuple(estimates.values.tolist()), tuple(estimates.errors.tolist()))

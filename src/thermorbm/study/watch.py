@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from thermorbm.bars import LiveLine
 from thermorbm.runner.progress import Snapshot
+from thermorbm.shown import LiveLine
 
 # What tasks of a kind do; a kind that is not here is called by its name.
 WORDS = {

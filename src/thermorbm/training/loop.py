@@ -18,11 +18,10 @@ import numpy as np
 from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
-from thermorbm.bars import shown_progress
 from thermorbm.dataset import Dataset, as_dataset
 from thermorbm.errors import FileError, InputError
 from thermorbm.model import Machine
-from thermorbm.shown import html_table
+from thermorbm.shown import html_table, shown_progress
 from thermorbm.storage import check_target
 from thermorbm.training import checkpoint as checkpoints
 from thermorbm.training.checkpoint import describe

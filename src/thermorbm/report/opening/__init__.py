@@ -1,6 +1,6 @@
 """The first screen: four pictures, each with what it says in sentences made from the numbers.
 
-Every file here is one picture.
+A file here has one of these pictures, or two that take each other's place.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from thermorbm.report.drawing import PagePanels, page_panels
 from thermorbm.report.opening.claims import Mark, claim_marks, count_words
 from thermorbm.report.opening.entropy import entropy_panel, entropy_words
 from thermorbm.report.opening.learnt import Strip, filter_strips, learnt_panel, learnt_words
-from thermorbm.report.opening.order import order_panel, order_words
-from thermorbm.report.opening.transition import transition_panel, transition_words
+from thermorbm.report.opening.transition import order_panel, order_words, transition_panel, transition_words
 from thermorbm.report.panels import Panel
 from thermorbm.report.run import FamilyView, Missing, Run
 from thermorbm.report.section import Gap, Judged, attempt

@@ -12,8 +12,13 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 from PIL import Image
 
-from thermorbm.report.chart import landmark_histograms, landmark_machines, lattice_filters, near_critical
-from thermorbm.report.images import flat
+from thermorbm.report.chart import (
+    flat,
+    landmark_histograms,
+    landmark_machines,
+    lattice_filters,
+    near_critical,
+)
 from thermorbm.report.labels import DENSITY, NOTHING, WEIGHTS, list_with, percent, short, size_label, text
 from thermorbm.report.panels import Panel
 from thermorbm.report.rules import moments_of

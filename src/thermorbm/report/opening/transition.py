@@ -1,4 +1,4 @@
-"""First screen: where the best indicators put the transition."""
+"""First screen: where the best indicators put the transition; how ordered data without a known model are."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from itertools import groupby
 import numpy as np
 from markupsafe import Markup
 
-from thermorbm.report.critical_points import TcEstimate, tc_estimates
-from thermorbm.report.labels import percent, text
+from thermorbm.report.chart import control_panel, curve_series
+from thermorbm.report.labels import NOTHING, Label, axis, percent, plain, text, with_error
 from thermorbm.report.panels import Panel
-from thermorbm.report.run import FamilyView, Missing
+from thermorbm.report.rules import TcEstimate, tc_estimates
+from thermorbm.report.run import FamilyView, Missing, Points, points
 from thermorbm.report.sections.critical import forest_panel
+from thermorbm.report.style import BLACK, VERMILION
 
 MOST_ROWS, MOST_OF_A_KIND = 6, 2
 ORDER = ("data", "symmetric", "main", "union")  # of the rows; other kinds of machines come after these
+MAGNETIZATION = "abs_magnetization_per_spin"
+FIELD = Label(r"$\langle b_j\rangle$")
 
 
 def transition_panel(family: FamilyView) -> Panel:
@@ -95,3 +99,43 @@ def _others_words(family: FamilyView, machines: list[TcEstimate]) -> Markup:
         )
         return text(words, len(values), values[0], values[-1])
     return Markup("No other indicator determines it.")
+
+
+def order_panel(family: FamilyView) -> Panel:
+    """|m| of the data and the mean visible bias of machines, against the control parameter."""
+    curves = [
+        *curve_series(
+            axis(MAGNETIZATION) + " of the data", _order(family), colour=BLACK, marker="circle-open"
+        ),
+        *curve_series(FIELD + ", mean field on a spin", fields(family), colour=VERMILION, marker="square"),
+    ]
+    return control_panel(family, NOTHING, plain("per spin"), curves)
+
+
+def _order(family: FamilyView) -> Points:
+    curve = points(family.thermodynamics.curves.get(MAGNETIZATION))
+    if not curve:
+        raise Missing("averages of the configurations were not computed")
+    return curve
+
+
+def fields(family: FamilyView) -> Points:
+    """The mean visible bias of the smallest machines, with its error among the spins."""
+    try:
+        rows = [(value, machine.weights) for value, machine in family.smallest_machines()]
+    except Missing:
+        return []
+    return [(x, w.b.mean, math.sqrt(w.b.variance / w.b.n_values)) for x, w in rows if w]
+
+
+def order_words(family: FamilyView) -> list[Markup]:
+    """From where to where order and field go."""
+    words = [text("The order of the data, ⟨|<i>m</i>|⟩, goes from {} to {}.", *_ends(family, _order(family)))]
+    if learned := fields(family):
+        sentence = "The mean field on a spin that machines learned, the visible bias, goes from {} to {}."
+        words.append(text(sentence, *_ends(family, learned)))
+    return words
+
+
+def _ends(family: FamilyView, curve: Points) -> list[Markup]:
+    return [text("{} at {}", with_error(y, error), family.at(x)) for x, y, error in (curve[0], curve[-1])]

@@ -10,9 +10,9 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from thermorbm.report.chart import Chart, curves_chart
-from thermorbm.report.critical_points import NO_TC, TcEstimate, searched_by, tc_estimates
 from thermorbm.report.labels import NOTHING, TC, by_size, percent, plain, text
 from thermorbm.report.panels import Panel, Series, series
+from thermorbm.report.rules import NO_TC, TcEstimate, searched_by, tc_estimates
 from thermorbm.report.run import FamilyView, Missing, Run, need
 from thermorbm.report.section import (
     Cell,

@@ -20,10 +20,9 @@ from thermorbm.report.chart import (
     peak_of,
     per_size,
 )
-from thermorbm.report.critical_points import NO_TC, check_peak, estimates_by
 from thermorbm.report.labels import Label, axis, by_size, percent, short, size_label, text, with_error
 from thermorbm.report.panels import Panel
-from thermorbm.report.rules import check_fall_with_size, sized_items
+from thermorbm.report.rules import NO_TC, check_fall_with_size, check_peak, estimates_by, sized_items
 from thermorbm.report.run import ONE_SIZE, FamilyView, Missing, Points, Run, need, points
 from thermorbm.report.section import Ruling, RunFigure, Section, claim, compare, decide
 from thermorbm.report.style import GREY, ORANGE, SKY

@@ -16,7 +16,6 @@ from thermorbm.report.chart import (
     curves_chart,
     per_size,
 )
-from thermorbm.report.critical_points import indicator_label
 from thermorbm.report.labels import (
     ENTROPY,
     N_HIDDEN,
@@ -35,7 +34,7 @@ from thermorbm.report.labels import (
     with_error,
 )
 from thermorbm.report.panels import Panel, Series, series
-from thermorbm.report.rules import check_fall_with_size
+from thermorbm.report.rules import check_fall_with_size, indicator_label
 from thermorbm.report.run import NO_MACHINES, ONE_SIZE, FamilyView, Missing, Run, need, points
 from thermorbm.report.section import Cell, PageTable, Ruling, RunFigure, Section, claim, decide, each_view
 from thermorbm.report.sections.data import data_series, entropies, exact_series, infinite_series

@@ -9,9 +9,9 @@ import numpy as np
 from markupsafe import Markup
 
 from thermorbm.report.chart import Chart, curves_chart
-from thermorbm.report.critical_points import indicator_label
 from thermorbm.report.labels import TC, Label, T, cell, percent, plain, text
 from thermorbm.report.panels import Panel, Series, series
+from thermorbm.report.rules import indicator_label
 from thermorbm.report.run import Missing, Run, need
 from thermorbm.report.section import Cell, PageTable, RunFigure
 from thermorbm.report.style import COLOURS, GREY, colour, marker

@@ -19,10 +19,18 @@ from thermorbm.report.chart import (
     landmark_machines,
     peak_of,
 )
-from thermorbm.report.critical_points import check_peak, searched_by, tc_estimates
 from thermorbm.report.labels import DENSITY, WEIGHTS, Label, axis, list_with, plain, short, size_label, text
 from thermorbm.report.panels import Panel, Series, series
-from thermorbm.report.rules import FLAT, check_gaussian, mean_in_deviations, moments_at_landmarks, moments_of
+from thermorbm.report.rules import (
+    FLAT,
+    check_gaussian,
+    check_peak,
+    mean_in_deviations,
+    moments_at_landmarks,
+    moments_of,
+    searched_by,
+    tc_estimates,
+)
 from thermorbm.report.run import FamilyView, Missing, Run, points
 from thermorbm.report.section import FamilyFigure, Ruling, RunFigure, claim, decide
 from thermorbm.study.results import Indicators

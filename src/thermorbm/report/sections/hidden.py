@@ -8,14 +8,16 @@ from markupsafe import Markup
 
 from thermorbm.report.chart import (
     Chart,
+    Picture,
     control_panel,
     curve_series,
     curves_chart,
+    draw_layer,
     landmarks,
+    layer_strip,
     near_critical,
     outline as histogram_outline,
 )
-from thermorbm.report.images import Picture, draw_layer, layer_strip
 from thermorbm.report.labels import (
     DENSITY,
     Label,

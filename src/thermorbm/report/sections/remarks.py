@@ -9,7 +9,6 @@ from itertools import groupby
 from markupsafe import Markup
 
 from thermorbm.report.chart import Chart, control_panel, curve_series, curves_chart, histogram
-from thermorbm.report.critical_points import estimates_by
 from thermorbm.report.labels import (
     DENSITY,
     WEIGHTS,
@@ -22,7 +21,7 @@ from thermorbm.report.labels import (
     with_error,
 )
 from thermorbm.report.panels import Panel, Series
-from thermorbm.report.rules import moments_of
+from thermorbm.report.rules import estimates_by, moments_of
 from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, need
 from thermorbm.report.section import FamilyFigure, Ruling, claim, decide
 from thermorbm.report.style import BLUE, VERMILION

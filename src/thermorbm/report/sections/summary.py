@@ -7,8 +7,17 @@ from collections import Counter
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from thermorbm.report.chart import Chart, Column, control_panel, landmark_machines, lattice_filters, per_size
-from thermorbm.report.images import Picture, bare, flat
+from thermorbm.report.chart import (
+    Chart,
+    Column,
+    Picture,
+    bare,
+    control_panel,
+    flat,
+    landmark_machines,
+    lattice_filters,
+    per_size,
+)
 from thermorbm.report.labels import PSEUDO_LIKELIHOOD, Label, axis, plain, text
 from thermorbm.report.panels import Panel, Series, add_legend, draw_panel
 from thermorbm.report.run import FamilyView, Missing, Run

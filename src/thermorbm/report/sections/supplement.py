@@ -16,8 +16,8 @@ from thermorbm.report.chart import (
     curves_chart,
     landmarks,
     per_size,
+    sheet_figure,
 )
-from thermorbm.report.images import sheet_figure
 from thermorbm.report.labels import N_HIDDEN, Label, axis, percent, plain, size_label, text
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.rules import check_fall_with_size

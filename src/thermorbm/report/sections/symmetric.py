@@ -7,8 +7,15 @@ from dataclasses import replace
 import numpy as np
 from markupsafe import Markup
 
-from thermorbm.report.chart import Chart, Column, control_panel, curves_chart, first_look, per_size
-from thermorbm.report.images import filter_rows
+from thermorbm.report.chart import (
+    Chart,
+    Column,
+    control_panel,
+    curves_chart,
+    filter_rows,
+    first_look,
+    per_size,
+)
 from thermorbm.report.labels import (
     ENTROPY,
     HEAT_CAPACITY,

@@ -6,8 +6,14 @@ import math
 
 from markupsafe import Markup
 
-from thermorbm.report.chart import Chart, curves_chart, histogram, landmark_machines, lattice_filters
-from thermorbm.report.images import filter_rows
+from thermorbm.report.chart import (
+    Chart,
+    curves_chart,
+    filter_rows,
+    histogram,
+    landmark_machines,
+    lattice_filters,
+)
 from thermorbm.report.labels import DENSITY, WEIGHTS, Measured, plain, short, size_label, text, with_error
 from thermorbm.report.panels import Panel, Series
 from thermorbm.report.rules import FLAT, NO_DOMAINS, moments_of

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from thermorbm.report.chart import (
     Chart,
     curves_chart,
+    filter_rows,
     landmark_histograms,
     landmark_machines,
     lattice_filters,
     near_critical,
     peak_of,
 )
-from thermorbm.report.images import filter_rows
 from thermorbm.report.labels import (
     DENSITY,
     WEIGHTS,

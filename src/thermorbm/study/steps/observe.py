@@ -28,7 +28,7 @@ OF_ONE_TEMPERATURE = ("generation", "quality")  # a machine for all temperatures
 def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
     from thermorbm.reading import machine as reading
     from thermorbm.reading.generation import generation
-    from thermorbm.study.reweighted_unions import union_arrays
+    from thermorbm.study.critical import union_arrays
 
     machine, data = read_machine(store, task.inputs[0]), read_dataset(store, task.inputs[1])
     (train, held_out), seed = split(data), task.parameters["seed"]
