@@ -55,8 +55,8 @@ parts = ["thermal", "weights", "critical"]
 [family.changes]
 epochs = 20
 learning_rate = 0.1
-[family.size_changes]
-8 = {epochs = 3}
+[family.value_changes]
+"1.0" = {epochs = 3}
 [family.energies]
 coldest = 0.5
 hottest = 40.0

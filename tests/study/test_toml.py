@@ -44,8 +44,8 @@ all_filters = [4.5]
 [family.changes]
 epochs = 3
 
-[family.size_changes]
-8 = {epochs = 2, batch_size = 64}
+[family.value_changes]
+"4.5" = {epochs = 2, batch_size = 64}
 
 [family.energies]
 temperatures = [1.0, 2.0]
@@ -73,8 +73,8 @@ samples = 50
     assert family.temperatures == (4.0, 4.1, 4.2, 4.3, 4.4, 4.5, 4.6, 4.7, 4.8, 4.9, 5.0)
     assert family.energies.temperatures == (1.0, 2.0)
     assert (main.name, main.hidden, main.recipe, main.seeds) == ("main", (4, 8), "paper", 2)
-    assert main.size_changes == {8: {"epochs": 2, "batch_size": 64}}
-    assert zero.size_changes == {}
+    assert main.value_changes == {4.5: {"epochs": 2, "batch_size": 64}}
+    assert zero.value_changes == {}
     assert zero.changes == {"epochs": 3, "zero_bias": True}
     assert zero.hidden == main.hidden
     assert (union.union, union.hidden, union.sector, union.samples) == (True, (16,), 0.6, 50)
@@ -138,20 +138,15 @@ def test_defaults(write_study):
         (HEAD + FAMILY + "changes = 3", "family.2d.changes must be a table [family.2d.changes], got 3"),
         (HEAD + FAMILY + "changes = {epochs = [3]}", "family.2d.changes.epochs must be a number"),
         (
-            HEAD + FAMILY + "size_changes = {4 = {epochs = 3}}",
-            "size_changes must be for sizes of this variant, []",
+            HEAD + FAMILY + "hidden = [4]\nvalue_changes = {'9.5' = {epochs = 3}}",
+            "value_changes must be among the family's temperatures, got 9.5",
         ),
-        (HEAD + FAMILY + "hidden = [4]\nsize_changes = {5 = {epochs = 3}}", "of this variant, [4], got 5"),
-        (HEAD + FAMILY + "hidden = [4]\nsize_changes = {4 = 3}", "size_changes.4 must be a table"),
+        (HEAD + FAMILY + "hidden = [4]\nvalue_changes = {4 = 3}", "value_changes.4 must be a table"),
         (
-            HEAD + FAMILY + "hidden = [4]\nsize_changes = {04 = {}}",
-            "size_changes.04 must be a number of hidden",
+            HEAD + FAMILY + "hidden = [4]\nvalue_changes = {x = {}}",
+            "value_changes.x must be a temperature before its changes",
         ),
-        (
-            HEAD + FAMILY + "hidden = [4]\nsize_changes = {x = {}}",
-            "size_changes.x must be a number of hidden",
-        ),
-        (HEAD + FAMILY + "hidden = [4]\nsize_changes = {4 = {epochs = []}}", "4.epochs must be a number"),
+        (HEAD + FAMILY + "hidden = [4]\nvalue_changes = {4 = {epochs = []}}", "4.epochs must be a number"),
         (
             HEAD + FAMILY + "energies = {temperatures = [1]}",
             "family.2d.energies.samples must be a whole number",

@@ -48,6 +48,9 @@ def test_named_recipes_can_be_stored(name):
         ({"sparsity": -1.0}, "sparsity must be a number >= 0, got -1.0"),
         ({"persistent_from": 1.1}, "persistent_from must be between 0 and 1, got 1.1"),
         ({"least_updates": -1}, "least_updates must be a whole number >= 0"),
+        ({"cool_down": -1}, "cool_down must be a whole number >= 0"),
+        ({"distance": -1.0}, "distance must be a number >= 0, got -1.0"),
+        ({"distance": 1.0, "schedule": "cosine"}, "distance must be 0 for a cosine schedule, got 1.0"),
         ({"start": "ordr"}, "start must be one of glorot, order, got 'ordr'; did you mean 'order'"),
         (
             {"schedule": "cosin"},
@@ -111,3 +114,18 @@ def test_large_machines_take_smaller_steps():
     assert [recipe.rate(30, 100, n) for n in (100, 400, 800, 2500)] == pytest.approx(
         [0.01, 0.01, 0.005, 0.0016]
     )
+
+
+@pytest.mark.parametrize(("n_hidden", "scale"), [(100, 1.0), (400, 1.0), (1600, 0.25)])
+@pytest.mark.parametrize(("warm_up", "cool_down"), [(0, 0), (100, 0), (100, 60)])
+def test_a_distance_is_the_sum_of_the_rates(n_hidden, scale, warm_up, cool_down):
+    shape = {"warm_up": warm_up, "cool_down": cool_down, "reference_hidden": 400}
+    recipe = Recipe("mine", learning_rate=1e-2, epochs=3, distance=5.0, **shape)
+    n_updates = recipe.n_updates(per_epoch=10, n_hidden=n_hidden)
+    rates = [recipe.rate(update, n_updates, n_hidden) for update in range(n_updates)]
+    assert sum(rates) == pytest.approx(5.0, abs=2e-2)  # two rates
+    assert max(rates) == pytest.approx(scale * 1e-2)
+    top = rates[warm_up : n_updates - cool_down]
+    assert top == [top[0]] * len(top)
+    assert rates[:warm_up] == sorted(rates[:warm_up])
+    assert rates[n_updates - cool_down :] == sorted(rates[n_updates - cool_down :], reverse=True)

@@ -69,9 +69,9 @@ class Variant:
 
     hidden: numbers of hidden units, one dense machine each. filters: numbers of filters of side `kernel`, one
     symmetric machine each; a variant has one of the two. point_group: filters in all turns and reflections.
-    recipe, changes: how to train, and which fields of the recipe are set otherwise. size_changes: the same
-    for single numbers of hidden units, and they come last: the largest machines may get fewer epochs and stay
-    in one variant with the others. seeds: machines per temperature and size, from different seeds.
+    recipe, changes: how to train, and which fields of the recipe are set otherwise. value_changes: the same
+    for single temperatures, and they come last: machines near T_c may need a smaller rate and stay in one
+    curve with the others. seeds: machines per temperature and size, from different seeds.
     temperatures: some of the family's, None for all. sector: of the configurations, "symmetric", "positive"
     or the fraction with m > 0. union: one machine for all temperatures together, `proportions` says how many
     configurations each contributes, relative to the largest. samples: training configurations per
@@ -87,7 +87,7 @@ class Variant:
     point_group: bool = False
     recipe: str = "fast"
     changes: Mapping[str, Any] = field(default_factory=dict)
-    size_changes: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    value_changes: Mapping[float, Mapping[str, Any]] = field(default_factory=dict)
     seeds: int = 1
     temperatures: tuple[float, ...] | None = None
     sector: Sector = "symmetric"
@@ -107,9 +107,8 @@ class Variant:
         check_counts("hidden", self.hidden)
         check_counts("filters", self.filters)
         check_count("kernel", self.kernel)
-        for n_hidden in self.size_changes:
-            if n_hidden not in self.hidden:
-                raise InputError("size_changes", n_hidden, f"for sizes of this variant, {list(self.hidden)}")
+        if self.value_changes and self.union:
+            raise InputError("value_changes", list(self.value_changes), "absent where union = true")
         if self.filters and self.union:
             raise InputError("union", True, "false for symmetric machines", "they are for one temperature")
         check_count("seeds", self.seeds)
@@ -257,9 +256,9 @@ class Family:
         for variant in self.variants:
             if self.named is not None and self.model is not None:
                 check_sector_of(self.model, variant.sector)
-            check_subset(
-                f"variant.{variant.name}.temperatures", variant.temperatures or (), self.temperatures
-            )
+            place = f"variant.{variant.name}"
+            check_subset(f"{place}.temperatures", variant.temperatures or (), self.temperatures)
+            check_subset(f"{place}.value_changes", tuple(variant.value_changes), self.temperatures)
         check_subset("all_filters", self.all_filters, self.temperatures)
 
     def _check_imported(self) -> None:

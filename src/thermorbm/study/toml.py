@@ -234,9 +234,7 @@ def _training(table: Table, like: Variant) -> dict[str, Any]:
         "hidden": hidden if "hidden" in table else like.hidden,
         "recipe": table.text("recipe", like.recipe),
         "changes": {**inherited, **_changes(table.table("changes"))},
-        "size_changes": _size_changes(
-            table.table("size_changes")
-        ),  # not inherited: variants have other sizes
+        "value_changes": _value_changes(table.table("value_changes")),  # not inherited: of one recipe
         "seeds": table.whole("seeds", like.seeds),
     }
 
@@ -292,12 +290,16 @@ def _changes(table: Table) -> dict[str, Any]:
     return changes
 
 
-def _size_changes(table: Table) -> dict[int, dict[str, Any]]:
-    """The same for single numbers of hidden units, which are the keys."""
+def _value_changes(table: Table) -> dict[float, dict[str, Any]]:
+    """The same for single temperatures, which are the keys."""
+    changes = {}
     for key in table:
-        if not (key.isascii() and key.isdigit() and key[0] != "0" and len(key) <= 9):
-            raise table.refused(key, key, "a number of hidden units before its changes")
-    return {int(key): _changes(table.table(key)) for key in table}
+        try:
+            value = float(key)
+        except ValueError:
+            raise table.refused(key, key, "a temperature before its changes") from None
+        changes[value] = _changes(table.table(key))
+    return changes
 
 
 def _energies(

@@ -142,7 +142,7 @@ def train(
     data = as_dataset("data", data)
     validation = None if validation is None else as_dataset("validation", validation)
     if epochs is not None:
-        changes |= {"epochs": epochs, "least_updates": 0}
+        changes |= {"epochs": epochs, "least_updates": 0, "distance": 0.0}
     design: Design = choose_design(data, model, n_hidden, filters, kernel, point_group)
     chosen = choose_recipe(recipe, changes, design.recipes)
     if isinstance(recipe, str) and "batch_size" not in changes:
@@ -264,7 +264,8 @@ class _Run:
 
     def _is_over(self, verdict: Verdict) -> bool:
         trainer = self._trainer
-        stop_early = trainer.recipe.stop_early and trainer.recipe.schedule == "constant"
+        recipe = trainer.recipe
+        stop_early = recipe.stop_early and recipe.schedule == "constant" and not recipe.distance
         return (
             verdict.status == "diverged"
             or trainer.update >= trainer.n_updates

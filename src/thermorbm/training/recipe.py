@@ -19,6 +19,7 @@ _LEAST = {
     "least_updates": 0,
     "batch_size": 1,
     "warm_up": 0,
+    "cool_down": 0,
     "reference_hidden": 0,
     "gibbs_steps": 1,
     "chain_life": 0,
@@ -28,6 +29,7 @@ _LIMITS = {
     "learning_rate": math.inf,
     "final_learning_rate": math.inf,
     "bias_rate": math.inf,
+    "distance": math.inf,
     "sparsity": math.inf,
     "persistent_from": math.nextafter(1.0, 2.0),
 }
@@ -38,13 +40,15 @@ class Recipe:
     """A way of training.
 
     Length. Training ends after `epochs` passes over the data in batches of `batch_size`, or after
-    `least_updates` if that is more; with a constant rate and `stop_early` also when it has converged.
+    `least_updates` if that is more; with a constant rate and `stop_early` also when it has converged. If
+    `distance` is not 0, it ends when the sum of the rates of all updates has come to it, and not before.
 
     Rate. `learning_rate` multiplies the batch-mean gradient. It stays ("constant"), falls to
     `final_learning_rate` along a "cosine", or stays until `persistent_from` and then falls so that one over
     it rises evenly ("harmonic"), which gives all later updates about the same weight. It rises from 0 during
-    the first `warm_up` updates, is multiplied by min(1, reference_hidden / n_hidden) if reference_hidden is
-    not 0, and `bias_rate` is that of b and c over that of W. zero_bias: b = c = 0.
+    the first `warm_up` updates, falls to 0 during the last `cool_down`, is multiplied by min(1,
+    reference_hidden / n_hidden) if reference_hidden is not 0, and `bias_rate` is that of b and c over that of
+    W. zero_bias: b = c = 0.
 
     Chains. `gibbs_steps` is k of CD-k, whose chains start at the data. From the fraction `persistent_from`
     of the training on, chains go on from update to update (PCD-k): 0 for all of it, 1 for none. A persistent
@@ -62,11 +66,13 @@ class Recipe:
     learning_rate: float
     epochs: int
     least_updates: int = 0
+    distance: float = 0.0
     batch_size: int = 128
     stop_early: bool = True
     schedule: str = "constant"
     final_learning_rate: float = 0.0
     warm_up: int = 0
+    cool_down: int = 0
     reference_hidden: int = 0
     bias_rate: float = 1.0
     zero_bias: bool = False
@@ -97,6 +103,8 @@ class Recipe:
             raise unknown_name("start", self.start, STARTS)
         if self.schedule == "harmonic" and not self.final_learning_rate:
             raise InputError("final_learning_rate", 0.0, "> 0 for a harmonic schedule")
+        if self.distance and self.schedule != "constant":
+            raise InputError("distance", self.distance, f"0 for a {self.schedule} schedule", "set epochs")
 
     def __repr__(self) -> str:
         """The name, and what has not its default value."""
@@ -106,16 +114,27 @@ class Recipe:
     def _repr_html_(self) -> str:
         return html_table(f"Recipe: {self.name}", self.to_dict())
 
+    def n_updates(self, per_epoch: int, n_hidden: int) -> int:
+        """How many updates the training lasts, if an epoch has per_epoch."""
+        if self.distance:
+            rate = self.learning_rate * self._size_scale(n_hidden)
+            return math.ceil(self.distance / rate + (self.warm_up + self.cool_down) / 2)
+        return max(self.epochs * per_epoch, self.least_updates)
+
     def rate(self, update: int, n_updates: int, n_hidden: int) -> float:
         """Learning rate of one update, counted from 0, of n_updates."""
-        scale = min(1.0, self.reference_hidden / n_hidden) if self.reference_hidden else 1.0
+        scale = self._size_scale(n_hidden)
         scale *= min(1.0, (update + 1) / self.warm_up) if self.warm_up else 1.0
+        scale *= min(1.0, (n_updates - update) / self.cool_down) if self.cool_down else 1.0
         if self.schedule == "constant":
             return scale * self.learning_rate
         if self.schedule == "harmonic":
             return scale / self._inverse_rate(update / n_updates)
         fall = (1 + math.cos(math.pi * update / n_updates)) / 2
         return scale * (self.final_learning_rate + (self.learning_rate - self.final_learning_rate) * fall)
+
+    def _size_scale(self, n_hidden: int) -> float:
+        return min(1.0, self.reference_hidden / n_hidden) if self.reference_hidden else 1.0
 
     def _inverse_rate(self, passed: float) -> float:
         """passed: fraction of the training."""

@@ -90,7 +90,7 @@ class Trainer:
         self.recipe, self.design = recipe, design
         self.update, self.distance = 0, 0.0
         self.batches = Batches(data, recipe.batch_size, batches, device, dtype)
-        self.n_updates = max(recipe.epochs * self.batches.per_epoch, recipe.least_updates)
+        self.n_updates = recipe.n_updates(self.batches.per_epoch, design.n_hidden)
         carried = recipe.start == "order"
         needed = carried or recipe.modes or recipe.sparsity
         order = find_order(data, directions) if needed else None

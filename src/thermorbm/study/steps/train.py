@@ -98,16 +98,19 @@ def _values(task: Task, data: Dataset, held_out: Dataset, result: TrainingResult
 
 
 def cost(task: Task, inputs: Sequence[Task]) -> Cost:
+    from thermorbm.training import Recipe
+
     p, size = task.parameters, data_size(inputs)
     recipe, n_hidden = p["recipe"], p["n_hidden"]
     batch, gpus = recipe["batch_size"], int(p.get("device") == "cuda")
-    n_updates = max(recipe["epochs"] * max(1, size.n_samples // batch), recipe.get("least_updates", 0))
+    n_updates = Recipe(**recipe).n_updates(max(1, size.n_samples // batch), n_hidden)
     memory = BASE_MEMORY + 3 * size.packed
     if "filters" in p:
         units = batch * n_hidden
         return Cost(1 + n_updates * (1e-3 + units * 1e-8), memory + 64 * units, gpus)
     steps = recipe["gibbs_steps"]
-    products = 2 * batch * size.n_sites * n_hidden * (3 + 2 * steps) / FLOPS_PER_SECOND
+    speed = FLOPS_PER_SECOND * (2 if p["precision"] == "int8" else 1)
+    products = 2 * batch * size.n_sites * n_hidden * (3 + 2 * steps) / speed
     draws = batch * (size.n_sites + n_hidden) * steps * 2e-9
     return Cost(1 + n_updates * (5e-4 + products + draws), memory + 40 * size.n_sites * n_hidden, gpus)
 
