@@ -19,7 +19,7 @@ import torch
 import thermorbm as tr
 from thermorbm.observables import entropy_bracket
 from thermorbm.reading.entropy import log_partition
-from thermorbm.stats import Estimate, mean_estimate
+from thermorbm.stats import Estimate, mean_estimate, variance_estimate
 
 N_TRAIN, N_HELD_OUT = 50_000, 5_000
 TEMPERATURES = [1.5, 1.75, 2.0, 2.132, 2.178, 2.25, 2.5, 3.0, 3.5]
@@ -35,6 +35,7 @@ COLUMNS = (
     "bound",
     "ln Z",
     "learnt",
+    "Var E / N",
     "s",
 )
 LADDER = np.geomspace(1.0, 12.0, 40)
@@ -107,7 +108,9 @@ def row(
         f"{edges.order.value:.4f}",
     ]
     cells += [f"{estimate.value:.4f}" for estimate in (*scores, edges.nll, edges.upper)]
-    return "| " + " | ".join([*cells, ln_z.verdict, f"{learnt:.3f}({error:.3f})", f"{seconds:.0f}"]) + " |"
+    spread = variance_estimate(machine.visible_energy(held_out.spins())) / held_out.n_sites
+    cells += [ln_z.verdict, f"{learnt:.3f}({error:.3f})", str(spread), f"{seconds:.0f}"]
+    return "| " + " | ".join(cells) + " |"
 
 
 def main() -> None:
