@@ -1,5 +1,7 @@
 """Machines of few couplings: their filters, which products data ask for, and what training makes of it."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from thermorbm.errors import InputError
 from thermorbm.hamiltonians.cells import Product
 from thermorbm.inverse_ising import asked_products, grid_of
 from thermorbm.inverse_ising.likelihood import product_sums
+from thermorbm.inverse_ising.selection import least_errors
 from thermorbm.observables import (
     coupling_estimates,
     infer_couplings,
@@ -79,6 +82,22 @@ def test_independent_spins_ask_for_nothing():
     v = 2 * np.random.default_rng(0).integers(0, 2, (500, 64)) - 1
     data = tr.Dataset.from_spins(v, tr.Lattice((8, 8)))
     assert asked_products(data, grid_of(data), (3, 3)) == ()
+
+
+def test_order_without_any_exception_asks_for_one_product():
+    """Each further one has the same slope in all configurations: no scatter, and yet next to no meaning."""
+    checkers = np.where(np.indices((8, 8)).sum(axis=0) % 2, -1, 1).ravel()
+    v = checkers * np.where(np.arange(400) % 2, -1, 1)[:, None]
+    data = tr.Dataset.from_spins(v, tr.Lattice((8, 8)))
+    (asked,) = asked_products(data, grid_of(data), (2, 2))
+    assert len(asked.points) == 2
+
+
+def test_slopes_of_one_search_are_counted_together():
+    """Of n slopes without meaning the largest is beyond the limit in one search of ten thousand."""
+    for n in (1, 9, 150):
+        single = math.erfc(least_errors(n) / math.sqrt(2))
+        assert 1 - (1 - single) ** n == pytest.approx(1e-4, rel=1e-3)
 
 
 def design_for(data, filters=None, **changes):

@@ -5,10 +5,19 @@ slope there is significant the one that promises the largest gain. Pairs come fi
 four spins after them, because in ordered data they do much the same as pairs and a field. In the end products
 that the others have made superfluous leave.
 
-A slope is judged by its scatter over configurations, with the couplings that are there already fitted anew:
-with the curvature A of the pseudo-likelihood, the gradient g_c of a product and g_a of those that are there,
-it is the sum over configurations of g_c - A_ca A_aa^-1 g_a (the score test). This holds also for couplings so
-strong that data give them no upper limit, where value over error would call nothing significant.
+A slope is judged with the couplings that are there already fitted anew (Rao's score test): with the
+curvature A of the pseudo-likelihood, the gradient g_c of a product and g_a of those that are there, it is the
+sum over configurations of g_c - A_ca A_aa^-1 g_a. This holds also for couplings so strong that data give them
+no upper limit, where value over error would call nothing significant. Its variance is known in two ways, and
+the larger one counts:
+
+- the scatter over configurations, which knows that sites of one configuration are not independent;
+- the curvature A_cc - A_ca A_aa^-1 A_ac, which the model itself expects of independent sites. In cold data
+  spins that point against their neighbours are events so rare that none may be there at all: then all
+  configurations have the same slope, without scatter, however little it means.
+
+A slope is significant if, by that variance, chance makes one as large in one search of ten thousand, all
+products that were looked through counted (Bonferroni).
 """
 
 from __future__ import annotations
@@ -20,6 +29,7 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from thermorbm.dataset import Dataset
 from thermorbm.hamiltonians import Hamiltonian
@@ -27,9 +37,8 @@ from thermorbm.hamiltonians.cells import Grid, Offset, Product
 from thermorbm.inverse_ising.likelihood import in_cells, products_around
 from thermorbm.inverse_ising.pseudo_likelihood import infer_couplings
 
-# In standard errors: of some 150 products of a 3x3 window one in ten thousand datasets has a larger slope by
-# chance. A mean magnetisation below 4 errors is chance.
-SIGNIFICANT, MAGNETIZED = 5.0, 4.0
+CHANCE = 1e-4  # of a search that finds a product where there is none
+MAGNETIZED = 4.0  # standard errors: a smaller mean magnetisation is chance
 # Spins that are looked at, at most: a coupling of 0.01 shows in as many.
 MOST_SPINS = 1 << 19
 MOST_PRODUCTS = 24
@@ -56,10 +65,17 @@ def asked_products(data: Dataset, grid: Grid, window: Offset) -> tuple[Product, 
     Fewer than MOST_PRODUCTS: where as many are asked for, the data have no Hamiltonian of few products.
     """
     data = thinned(data)
+    searched = list(_candidates(grid, window))
+    significant = least_errors(sum(map(len, searched)))
     chosen: list[Product] = []
-    for candidates in _candidates(grid, window):
-        chosen = _extended(data, grid, chosen, candidates)
-    return tuple(_without_superfluous(data, grid, chosen))
+    for candidates in searched:
+        chosen = _extended(data, grid, chosen, candidates, significant)
+    return tuple(_without_superfluous(data, grid, chosen, significant))
+
+
+def least_errors(n_candidates: int) -> float:
+    """How many standard errors one of so many slopes has by chance in one search of ten thousand."""
+    return float(-ndtri(CHANCE / (2 * max(1, n_candidates))))
 
 
 def thinned(data: Dataset) -> Dataset:
@@ -96,11 +112,13 @@ def _extent(points: tuple[tuple[int, Offset], ...]) -> tuple[int, tuple[tuple[in
     return sum(step * step for _, cell in points for step in cell), points
 
 
-def _extended(data: Dataset, grid: Grid, chosen: list[Product], candidates: list[Product]) -> list[Product]:
+def _extended(
+    data: Dataset, grid: Grid, chosen: list[Product], candidates: list[Product], significant: float
+) -> list[Product]:
     """With the candidates that are asked for, the one of the largest gain first."""
     fit = _Fit.of(data, grid, chosen)
     while candidates and len(chosen) < MOST_PRODUCTS:
-        gains = [fit.gain(candidate) for candidate in candidates]
+        gains = [fit.gain(candidate, significant) for candidate in candidates]
         best = int(np.argmax(gains))
         if not gains[best]:
             break
@@ -110,18 +128,20 @@ def _extended(data: Dataset, grid: Grid, chosen: list[Product], candidates: list
     return chosen
 
 
-def _without_superfluous(data: Dataset, grid: Grid, chosen: list[Product]) -> list[Product]:
+def _without_superfluous(
+    data: Dataset, grid: Grid, chosen: list[Product], significant: float
+) -> list[Product]:
     """Without what the others have made superfluous, the least significant first."""
     if len(chosen) < 2:
         return chosen
     found = infer_couplings(data, model=Hamiltonian.of_cells("asked", grid, chosen))
     sizes = np.abs(found.values[1:]) / found.errors[1:]
     for number in np.argsort(sizes):
-        if sizes[number] > SIGNIFICANT:  # nan where the data give no upper limit: looked at below
+        if sizes[number] > significant:  # nan where the data give no upper limit: looked at below
             break
         others = [item for item in chosen if item is not chosen[number]]
-        if not _Fit.of(data, grid, others).gain(chosen[number]):
-            return _without_superfluous(data, grid, others)
+        if not _Fit.of(data, grid, others).gain(chosen[number], significant):
+            return _without_superfluous(data, grid, others, significant)
     return chosen
 
 
@@ -157,24 +177,21 @@ class _Fit:
         curvature = np.array([[_total(weight, part) for part in own] for weight in weights])
         return cls(values, cells, wrong, own, gradients, curvature)
 
-    def gain(self, product: Product) -> float:
+    def gain(self, product: Product, significant: float) -> float:
         """By how much the pseudo-likelihood would rise, nats; 0 where it may be chance.
 
-        Of independent sites a slope of z errors is worth z^2 / 2. One that is worth less comes from a fit of
-        couplings without an upper limit, whose maximum is a long way off and all but flat.
+        significant: the slope that is none, in standard errors.
         """
         part = products_around(self.cells, product)
         weight = 4 * self.wrong * (1 - self.wrong) * part
         mixed = np.array([_total(weight, other) for other in self.own])
         share = np.linalg.lstsq(self.curvature, mixed, rcond=1e-10)[0]
         gradient = _rows(self.wrong, part) - self.gradients @ share
-        scatter = math.sqrt(float(gradient @ gradient))
         curvature = _total(weight, part) - float(mixed @ share)
-        if scatter == 0 or curvature <= 0:
+        if curvature <= 0:
             return 0.0
-        total = float(gradient.sum())
-        gain = total**2 / (2 * curvature)
-        return gain if abs(total) > SIGNIFICANT * scatter and gain > SIGNIFICANT**2 / 2 else 0.0
+        total, variance = float(gradient.sum()), max(float(gradient @ gradient), curvature)
+        return total**2 / (2 * curvature) if total**2 > significant**2 * variance else 0.0
 
 
 def _rows(wrong: NDArray[np.float32], part: NDArray[np.int8]) -> NDArray[np.float64]:
