@@ -1,11 +1,12 @@
 """Samples of other Hamiltonians beside what is known of them exactly.
 
-    OMP_NUM_THREADS=1 python -m benchmarks.hamiltonians [critical|strips|entropy|nishimori] [--samples 1.0]
+    OMP_NUM_THREADS=1 python -m benchmarks.hamiltonians [critical|baxter-wu|strips|entropy|nishimori]
+        [--samples 1.0]
 
-critical: T_c from configurations on three lattices, by Binder's cumulant. strips: energy, heat capacity and
-magnetisation beside the transfer matrix. entropy: antiferromagnets of triangles, from all samples by
-reweighting from infinite temperature. nishimori: the mean energy over realisations of +-J. --samples
-multiplies the numbers of samples. All of it takes some minutes of a core.
+critical, baxter-wu: T_c from configurations on three lattices, by Binder's cumulant. strips: energy, heat
+capacity and magnetisation beside the transfer matrix. entropy: antiferromagnets of triangles, from all
+samples by reweighting from infinite temperature. nishimori: the mean energy over realisations of +-J.
+--samples multiplies the numbers of samples. All of it takes some minutes of a core.
 """
 
 import argparse
@@ -22,9 +23,13 @@ from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.series import measure
 from thermorbm.stats import Estimate, jackknife, mean_estimate
 
-OFFSETS, WINDOW = np.array([-1, -0.33, 0.33, 1]), 0.5  # in units of 1/L: nu = 1 in two dimensions
+OFFSETS = np.array([-1, -0.33, 0.33, 1])
+WINDOW, NU = 0.5, 1.0  # how far temperatures reach, in units of L^(-1/nu)
+BAXTER_WU = 1.5, 2 / 3  # the same of Baxter-Wu
 OMEGA = 1.75
-SIDES = {"triangular": (9, 15, 30), "honeycomb": (6, 12, 24), "kagome": (6, 9, 18), "square": (8, 16, 32)}
+SIDES = {
+    "triangular": (9, 15, 30), "honeycomb": (6, 12, 24), "kagome": (6, 9, 18), "square": (8, 16, 32),
+}  # fmt: skip
 COUPLINGS = {"square": (1.0, 0.5)}
 STRIPS: dict[str, tuple[Hamiltonian, float]] = {
     "field 0.1": (tr.hamiltonian("square", (8, 12), field=0.1, open=(True, False)), 2.2),
@@ -43,22 +48,28 @@ Row = tuple[str, Estimate, float]
 
 def critical(samples: float) -> list[Row]:
     """T_c of the infinite lattice by each kind of lattice."""
-    rows = []
-    for name, sides in SIDES.items():
-        coupling = COUPLINGS.get(name, 1.0)
-        truth = exact.critical_temperature(tr.hamiltonian(name, (6, 6), coupling=coupling))
-        assert truth is not None
-        fit = scaling_fit({L: _around(name, coupling, L, truth, round(8000 * samples)) for L in sides}, OMEGA)
-        rows.append((f"T_c {name} {coupling}, L = {sides}", fit.temperature, truth))
-    return rows
+    return [_critical(name, sides, round(8000 * samples), WINDOW, NU) for name, sides in SIDES.items()]
 
 
-def _around(
-    name: str, coupling: float | Sequence[float], side: int, centre: float, n_samples: int
-) -> Reweighting:
+def baxter_wu(samples: float) -> list[Row]:
+    """The same of Baxter-Wu; m is the overlap with the nearest of its four ground states."""
+    return [_critical("baxter-wu", (9, 15, 24), round(4000 * samples), *BAXTER_WU)]
+
+
+def _critical(name: str, sides: Sequence[int], n_samples: int, window: float, nu: float) -> Row:
+    coupling = COUPLINGS.get(name, 1.0)
+    truth = exact.critical_temperature(tr.hamiltonian(name, (6, 6), coupling=coupling))
+    assert truth is not None
+    series = {
+        L: _around(tr.hamiltonian(name, (L, L), coupling=coupling), truth, n_samples, window / L ** (1 / nu))
+        for L in sides
+    }
+    return f"T_c {name} {coupling}, L = {sides}", scaling_fit(series, OMEGA).temperature, truth
+
+
+def _around(H: Hamiltonian, centre: float, n_samples: int, reach: float) -> Reweighting:
     """All samples of one lattice; where they are taken is near T_c, which they need not know."""
-    H = tr.hamiltonian(name, (side, side), coupling=coupling)
-    temperatures = 1.005 * centre * (1 + OFFSETS * WINDOW / side)
+    temperatures = 1.005 * centre * (1 + OFFSETS * reach)
     data = [
         tr.sample(H, float(T), n_samples, seed=k, threads=1, progress=False)
         for k, T in enumerate(temperatures)
@@ -131,6 +142,7 @@ def nishimori(samples: float) -> list[Row]:
 
 PARTS: dict[str, Callable[[float], list[Row]]] = {
     "critical": critical,
+    "baxter-wu": baxter_wu,
     "strips": strips,
     "entropy": entropy,
     "nishimori": nishimori,

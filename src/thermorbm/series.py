@@ -16,7 +16,7 @@ from thermorbm.estimators.critical import CriticalPoint
 from thermorbm.estimators.histograms import Measurements
 from thermorbm.estimators.reweighted_peak import reweighted_peak
 from thermorbm.estimators.reweighting import GroundStates, KnownEntropy, Reweighting, ThermalCurves
-from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian
+from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian, order_overlaps
 from thermorbm.shown import html_table
 
 QUANTITIES = (
@@ -133,6 +133,7 @@ class Series(Sequence[Dataset | Measurements]):
     ) -> ThermalCurves:
         """Energy, heat capacity, |m|, susceptibility, Binder's U4, entropy and free energy per spin.
 
+        m is the overlap with the ground state: the sublattice magnetisation of antiferromagnets.
         temperatures: (m,) from the coldest to the hottest of the series. The constant of the entropy comes
         from random spins where the hottest samples share energies with them, or from the two ground states
         of a ferromagnet where the coldest samples have them; or it is given as entropy=(T, S per spin).
@@ -185,13 +186,14 @@ class Series(Sequence[Dataset | Measurements]):
 
 
 def measure(data: Dataset) -> Measurements:
-    """Total energies and magnetisations per spin of a dataset whose Hamiltonian is known."""
+    """Total energies and magnetisations per spin of a dataset whose Hamiltonian is known.
+
+    Where H has other ground states than that of the ferromagnet, m is the overlap with the nearest of them.
+    """
     if data.temperature is None:
         raise InputError("dataset", data, "one whose temperature is known")
-    energies = _energies(data, _hamiltonian(data))
-    n_up = np.bitwise_count(data.packed).sum(axis=1, dtype=np.int64)  # a set bit is a spin up
-    magnetizations = (2 * n_up - data.n_sites) / data.n_sites
-    return Measurements(data.temperature, energies, magnetizations)
+    H = _hamiltonian(data)
+    return Measurements(data.temperature, _energies(data, H), order_overlaps(H, data.packed))
 
 
 def _energies(data: Dataset, hamiltonian: Hamiltonian) -> NDArray[np.float64]:

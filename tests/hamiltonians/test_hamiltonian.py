@@ -10,7 +10,7 @@ import pytest
 import thermorbm as tr
 from oracles import products as oracle
 from thermorbm.errors import InputError
-from thermorbm.hamiltonians import NAMES, Hamiltonian, as_hamiltonian
+from thermorbm.hamiltonians import NAMES, Hamiltonian, as_hamiltonian, order_overlaps
 
 KINDS = {
     "square": tr.hamiltonian("square", (3, 4)),
@@ -227,3 +227,24 @@ def test_all_names_are_made():
         shape = {"chain": (6,), "cubic": (3, 3, 3), "sk": (6,)}.get(name, (4, 4))
         coupling = (1, 0.5) if name == "j1j2" else 1.0
         assert tr.hamiltonian(name, shape, coupling=coupling).name == name
+
+
+def test_order_is_the_overlap_with_the_nearest_ground_state():
+    """Baxter-Wu: all up, or up on one of three sublattices and down on two."""
+    H = tr.hamiltonian("baxter-wu", (3, 6))
+    total = np.indices((3, 6)).sum(axis=0).ravel()
+    states = np.array([np.ones(18)] + [np.where(total % 3 == k, 1, -1) for k in range(3)], np.int8)
+    assert (H.energy(states) == H.energy(states[:1])).all()
+    turned = states.copy()
+    turned[:, 4] *= -1
+    packed = tr.Dataset.from_spins(np.concatenate([states, turned]), hamiltonian=H).packed
+    np.testing.assert_allclose(order_overlaps(H, packed), [1] * 4 + [1 - 2 / 18] * 4)
+
+
+def test_order_of_an_antiferromagnet_is_staggered_and_that_of_competing_terms_the_magnetisation():
+    v = np.random.default_rng(1).choice([-1, 1], (20, 36))
+    square, triangular = (tr.hamiltonian(name, (6, 6), coupling=-1) for name in ("square", "triangular"))
+    packed = tr.Dataset.from_spins(v).packed
+    staggered = np.abs(v @ square.ground_state) / 36
+    np.testing.assert_allclose(np.abs(order_overlaps(square, packed)), staggered)
+    np.testing.assert_allclose(order_overlaps(triangular, packed), v.mean(axis=1))

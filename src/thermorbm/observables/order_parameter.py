@@ -1,7 +1,8 @@
 """What tells an ordered phase from a disordered one: the magnetisation, or what takes its place.
 
 Of the ferromagnet it is m. Where H has another configuration that satisfies every term, such as the two
-sublattices of an antiferromagnet, it is the overlap with that. Where terms compete nothing is known
+sublattices of an antiferromagnet, it is the overlap with that; of several, as Baxter-Wu has them, with the
+nearest. Where terms compete nothing is known
 beforehand, and it is the component of configurations along their leading principal component.
 
 Mere order is the simplest model of a broken symmetry: independent spins of mean +mu or -mu, the sign common
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from thermorbm.dataset import Dataset
-from thermorbm.hamiltonians import Hamiltonian
+from thermorbm.hamiltonians import Hamiltonian, order_overlaps
 
 MAGNETIZATION = "magnetisation"
 OVERLAP = "overlap with the ground state"
@@ -48,7 +49,12 @@ def order_parameters(data: Dataset) -> NDArray[np.float64]:
     kind = order_kind(data.hamiltonian)
     if kind == COMPONENT and len(data) >= 4:
         return _components(data)
-    return overlaps(data, order_pattern(data))
+    return known_order(data)
+
+
+def known_order(data: Dataset) -> NDArray[np.float64]:
+    """The same where it is known beforehand, the magnetisation elsewhere. -> (n,)."""
+    return overlaps(data, None) if data.hamiltonian is None else order_overlaps(data.hamiltonian, data.packed)
 
 
 def overlaps(data: Dataset, pattern: NDArray[np.int8] | None) -> NDArray[np.float64]:

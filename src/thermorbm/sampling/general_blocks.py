@@ -8,7 +8,8 @@ import numpy as np
 from numpy.random import SeedSequence, default_rng
 from numpy.typing import NDArray
 
-from thermorbm.hamiltonians import Hamiltonian
+from thermorbm.hamiltonians import Hamiltonian, order_overlaps
+from thermorbm.hamiltonians.orders import ground_states
 from thermorbm.sampling.blocks import Energies, Magnetizations, count_broken, start_words
 from thermorbm.sampling.broken_terms import MOST_COMBINATIONS, BrokenTerms, broken_terms, cost_table
 from thermorbm.sampling.multispin import sweep_terms
@@ -45,6 +46,7 @@ class MultispinBlock:
         self._order = update_order(hamiltonian)
         n_sites = hamiltonian.n_sites
         self._sites = np.pad(np.arange(n_sites), (0, -n_sites % 8), constant_values=n_sites)[:, None]
+        self._has_several_orders = len(ground_states(hamiltonian)) > 1
 
     def advance(self, n_sweeps: int) -> None:
         terms, table = self._terms, self._table
@@ -60,8 +62,15 @@ class MultispinBlock:
             self._terms.sizes, self._terms.counted, self._terms.n_terms, strict=True
         ):
             energy += size * (2 * count_broken(self._state, rows) - n_terms)
-        n_up = count_broken(self._state, self._sites)
-        return _whole(energy, self.hamiltonian), 2 * n_up - self.hamiltonian.n_sites
+        return _whole(energy, self.hamiltonian), self._magnetization()
+
+    def _magnetization(self) -> Magnetizations:
+        """Chains in different ground states, which single flips hardly ever leave, are ordered alike."""
+        n_sites = self.hamiltonian.n_sites
+        if self._has_several_orders:
+            overlaps = order_overlaps(self.hamiltonian, self.packed())
+            return np.rint(n_sites * overlaps).astype(np.int64)
+        return 2 * count_broken(self._state, self._sites) - n_sites
 
     def packed(self) -> NDArray[np.uint8]:
         return packed_rows(self._state, self.hamiltonian.n_sites)

@@ -31,7 +31,7 @@ from thermorbm.estimators import (
 from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.lattice import Lattice
 from thermorbm.observables import total_energies
-from thermorbm.observables.order_parameter import order_pattern, overlaps
+from thermorbm.observables.order_parameter import known_order
 from thermorbm.runner.store import Reduced
 from thermorbm.series import RANDOM_SAMPLES, random_spins
 from thermorbm.stats import Estimates
@@ -64,7 +64,7 @@ def sample_arrays(data: Dataset) -> Arrays:
     energies = total_energies(data)
     if energies is None:
         return {}
-    total = np.rint(overlaps(data, order_pattern(data)) * data.n_sites)
+    total = np.rint(known_order(data) * data.n_sites)
     return {
         ENERGY: _whole(energies) if energies.dtype.kind == "i" else energies,
         MAGNETIZATION: _whole(total),
