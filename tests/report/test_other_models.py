@@ -64,6 +64,21 @@ def test_couplings_and_field_by_displacement(tmp_path):
     assert {"learned T", "J T of neighbours", "h T"} <= set(map(str, plain.columns))
 
 
+def test_of_many_couplings_the_largest_are_drawn_and_the_others_counted(tmp_path):
+    """Cells of three sites have dozens, most of them 0: their legend would leave no room for the curves."""
+    names = [f"coupling_0_{k}" for k in range(1, 21)]
+    curves = {
+        name: Curve((2.0, 3.0), (0.0, 1 / k), (0.01, 0.01)) for k, name in enumerate(reversed(names), 1)
+    }
+    view = a_view(
+        tmp_path, machines=(symmetric_machine(),), indicators=(replace(symmetric_curves(), curves=curves),)
+    )
+    chart = draw_couplings(view)
+    drawn = [item for item in chart.panels[0].series if item.errors is not None]
+    np.testing.assert_allclose([item.y.max() for item in drawn], [3 / k for k in range(1, 9)])
+    assert "The 8 largest are shown; 12 others are at most 0.33." in chart.caption
+
+
 def test_another_control_parameter_is_no_temperature(tmp_path):
     family = a_family(
         hamiltonian="unknown", critical_temperature=None, machines=(symmetric_machine(),),

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from markupsafe import Markup
+from numpy.typing import NDArray
 
 from thermorbm.report.chart import (
     Chart,
@@ -40,6 +41,9 @@ ROLE = "symmetric"
 MOST_ROWS, MOST_FILTERS = 8, 8
 COUPLING, REDUCED = Label(r"$J(r)\,T$"), Label("$J(r)$")
 MOST_VECTORS = 6
+MOST_COUPLINGS = 8  # in one figure; cells of three sites have 36
+
+Array = NDArray[np.float64]
 
 
 def fewest_filters(family: FamilyView) -> list[Machine]:
@@ -78,8 +82,9 @@ def draw_couplings(family: FamilyView) -> Chart:
     caption = text(
         "Pair couplings {} of the Hamiltonian that symmetric machines learned from configurations alone, by "
         "the {} of the two spins; exact expansion of the visible energy, mean over seeds with its "
-        "error where there are several. {}",
+        "error where there are several. {} {}",
         _coupling_label(family), "distance" if family.results.is_ising else "displacement", _truth(family),
+        _left_out(family),
     )  # fmt: skip
     return curves_chart(caption, [couplings_panel(family)])
 
@@ -87,16 +92,36 @@ def draw_couplings(family: FamilyView) -> Chart:
 def couplings_panel(family: FamilyView) -> Panel:
     """Couplings by distance; Missing where no symmetric machine was read."""
     machines = fewest_filters(family)
-    couplings = _coupling_curves(family, machines[0].n_hidden)
-    if not couplings:
-        raise Missing("the windows are too large for their couplings to be read")
     curves = [_reference(machines, level) for level in _true_couplings(family)]
-    for index, (r, curve) in enumerate(couplings.items()):
+    for index, (r, (x, y, errors)) in enumerate(_couplings(family)[:MOST_COUPLINGS]):
+        style = {"colour": colour(index), "marker": marker(index), "width": 0.9}
+        curves.append(series(plain(_bond(family, r)), x, y, errors, **style))
+    return control_panel(family, family.title, _coupling_label(family), curves)
+
+
+def _couplings(family: FamilyView) -> list[tuple[tuple[int, ...], Array]]:
+    """For each r its curve (3, n): control parameter, coupling, error; if they are many the largest first."""
+    curves = []
+    for r, curve in _coupling_curves(family, fewest_filters(family)[0].n_hidden).items():
         x, y, errors = np.array(curve).T
         unit = x if _is_temperature(family) else np.ones_like(x)
-        style = {"colour": colour(index), "marker": marker(index), "width": 0.9}
-        curves.append(series(plain(_bond(family, r)), x, unit * y, unit * errors, **style))
-    return control_panel(family, family.title, _coupling_label(family), curves)
+        curves.append((r, np.stack([x, unit * y, unit * errors])))
+    if not curves:
+        raise Missing("the windows are too large for their couplings to be read")
+    return sorted(curves, key=_negative_size) if len(curves) > MOST_COUPLINGS else curves
+
+
+def _negative_size(coupling: tuple[tuple[int, ...], Array]) -> float:
+    return -float(np.abs(coupling[1][1]).max())
+
+
+def _left_out(family: FamilyView) -> Markup:
+    """How many couplings are too many for one figure, and how large they are."""
+    others = _couplings(family)[MOST_COUPLINGS:]
+    if not others:
+        return Markup("")
+    words = "The {} largest are shown; {} others are at most {}."
+    return text(words, MOST_COUPLINGS, len(others), short(-_negative_size(others[0]), 2))
 
 
 def _bond(family: FamilyView, r: tuple[int, ...]) -> str:
