@@ -127,3 +127,18 @@ def test_a_machine_without_weights_has_its_ln_z():
     found = machine.log_partition("ais", seed=1)
     assert found.is_trusted
     assert found.value == pytest.approx(machine.log_partition("exact").value, abs=4 * found.error + 1e-9)
+
+
+def test_more_rungs_are_spent_only_where_the_value_is_doubted():
+    rng = np.random.default_rng(4)
+    strong, weak = (
+        RBM(scale * rng.standard_normal((12, 60)), np.zeros(60), np.zeros(12)) for scale in (1, 0.05)
+    )
+    options = {"seed": 1, "most_rungs": 8, "n_chains": 64}
+    few = strong.log_partition("ais", **options)
+    assert not few.is_trusted
+    more = strong.log_partition("ais", most_doubted=2048, **options)
+    assert more.n_rungs > 8
+    assert more.is_trusted
+    assert abs(more.value - strong.log_partition("exact").value) < 4 * more.error
+    assert weak.log_partition("ais", most_doubted=2048, width=1e-6, **options).n_rungs == 8

@@ -88,6 +88,7 @@ def log_partition_ais(
     n_chains: int | None = None,
     n_rungs: int | None = None,
     most_rungs: int = MOST_RUNGS,
+    most_doubted: int = 0,
     start: str = AUTO,
     seed: Seed = 0,
     progress: Progress | None = None,
@@ -97,7 +98,8 @@ def log_partition_ais(
     The bounds of both directions are also to agree within three standard errors.
 
     width: nats; None for 0.002 per visible unit and at least 0.5. n_chains, n_rungs: None to adapt them (to
-    at most 4096 and most_rungs). start: see `path.make_path`, and `pilot.pilot` for "auto".
+    at most 4096 and most_rungs). most_doubted: rungs that are allowed, if they are more, as long as something
+    speaks against the value. start: see `path.make_path`, and `pilot.pilot` for "auto".
     """
     asked, most = _width(machine, width), whole_number("most_rungs", most_rungs, 1)
     chains = CHAINS if n_chains is None else whole_number("n_chains", n_chains, 2)
@@ -109,7 +111,8 @@ def log_partition_ais(
     plan = rungs, plan[1]
     while True:
         found = sandwich(path, placed(betas, works, plan[0]), plan[1], seeds.spawn(1)[0], progress)
-        better = _next_plan(found, asked, most if n_rungs is None else plan[0], n_chains is None)
+        allowed = most if _problem(found) is None else max(most, most_doubted)
+        better = _next_plan(found, asked, allowed if n_rungs is None else plan[0], n_chains is None)
         narrow = found.upper - found.lower <= asked
         if better == plan or (narrow and found.agrees and found.doubt is None):
             result = _result(path, found, asked)
@@ -189,14 +192,18 @@ def _held_against(result: LogPartition, bound: Estimate | None) -> LogPartition:
 
 
 def _verdict(found: Sandwich, asked: float) -> str:
+    width = found.upper - found.lower
+    is_wide = f"wider than asked: {width:.3g} nats instead of {asked:.3g}"
+    return _problem(found) or ("ok" if width <= asked else is_wide)
+
+
+def _problem(found: Sandwich) -> str | None:
+    """Why the value cannot be used as it is; None where nothing speaks against it."""
     if found.equilibrium.problem:
         return found.equilibrium.problem
     if not found.overlaps:
         return "too few rungs: no work is common to both directions"
-    if found.doubt:
-        return found.doubt
-    width = found.upper - found.lower
-    return "ok" if width <= asked else f"wider than asked: {width:.3g} nats instead of {asked:.3g}"
+    return found.doubt
 
 
 def log_partition_exact(machine: Layers) -> LogPartition:
