@@ -8,6 +8,7 @@ threads ("one"). The time is that of one machine, in the first way divided by tw
 
 gemm       the 13 matrix products of an update in the precision that thermorbm uses, and nothing else
 thermorbm  the `paper` recipe
+int8       the same with products of 8-bit integers
 pytorch    the same update written plainly: float32, torch.bernoulli
 rbms       the package of that name, its own batch function with 5 Gibbs steps
 tensorflow the way of the paper's authors (github.com/Jing-DS/isingrbm) in the TensorFlow that they use, eager
@@ -22,9 +23,10 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 
 N_VISIBLE, BATCH, STEPS = 4096, 128, 5
-PROGRAMS = ("gemm", "thermorbm", "pytorch", "rbms", "autodiff")
+PROGRAMS = ("gemm", "thermorbm", "int8", "pytorch", "rbms", "autodiff")
 SECONDS, TURNS = 4.0, 2
 
 
@@ -190,6 +192,7 @@ def time_updates(program, n_hidden, threads):
 
     torch.set_num_threads(threads)
     makers = {"gemm": products_update, "thermorbm": training_update} | globals()
+    makers["int8"] = partial(training_update, precision="int8")
     return epoch_seconds(makers[program](n_hidden), SECONDS)
 
 

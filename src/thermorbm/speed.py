@@ -69,13 +69,13 @@ def training_speed(n_hidden: int, seconds: float = 4.0) -> TrainingSpeed:
         return TrainingSpeed(n_hidden, epoch_seconds(ours, seconds), epoch_seconds(bare, seconds))
 
 
-def training_update(n_hidden: int) -> Callable[[], object]:
+def training_update(n_hidden: int, precision: str = "auto") -> Callable[[], object]:
     """One update of the `paper` recipe, to be called again and again."""
     rng, cpu = np.random.default_rng(0), torch.device("cpu")
     packed = rng.integers(0, 256, (BATCH * UPDATES_PER_EPOCH, N_VISIBLE // 8), dtype=np.uint8)
     data = Dataset(packed, n_sites=N_VISIBLE)
     design = DenseDesign(n_hidden, N_VISIBLE)
-    return Trainer(data, design, RECIPES["paper"], 0, cpu, choose_precision("auto", cpu)).step
+    return Trainer(data, design, RECIPES["paper"], 0, cpu, choose_precision(precision, cpu)).step
 
 
 def products_update(n_hidden: int) -> Callable[[], object]:
