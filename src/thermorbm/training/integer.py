@@ -9,11 +9,13 @@ weights many times those of the others, for which too few levels would be left.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numba as nb
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from thermorbm.training.dense import DenseLayers
 
@@ -23,16 +25,20 @@ LEVELS = 127
 class IntegerLayers(DenseLayers):
     """DenseLayers that take units of any type; inputs and means are float32."""
 
+    def __init__(
+        self, parameters: Mapping[str, NDArray[Any]], device: torch.device, dtype: torch.dtype
+    ) -> None:
+        shape = parameters["W"].shape
+        self._W = torch.empty(shape, dtype=torch.int8)
+        self._sums, self._gradient = torch.empty(shape, dtype=torch.int32), torch.empty(shape)
+        super().__init__(parameters, device, dtype)
+
     def refresh(self) -> None:
         """Rounds W to levels of equal spacing."""
         W = self.parameters["W"]
         least, most = torch.aminmax(W)
         self._spacing = max(float(-least), float(most), 1e-30) / LEVELS
         self._b, self._c = self.parameters["b"], self.parameters["c"]
-        if not hasattr(self, "_W"):
-            self._W = torch.empty(W.shape, dtype=torch.int8)
-            self._sums = torch.empty(W.shape, dtype=torch.int32)
-            self._gradient = torch.empty(W.shape)
         _round(W.numpy().reshape(-1), np.float32(1 / self._spacing), self._W.numpy().reshape(-1))
 
     def hidden_inputs(self, v: torch.Tensor) -> torch.Tensor:
