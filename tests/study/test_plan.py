@@ -17,7 +17,7 @@ from thermorbm.runner.task import Task, derived_seed
 from thermorbm.study.plan import plan_study, recipe_parameters
 from thermorbm.study.spec import Family, Study
 from thermorbm.study.steps import STEPS, estimate_costs, measure
-from thermorbm.study.toml import load_study
+from thermorbm.study.toml import find_study, load_study
 from thermorbm.training.recipe import RECIPES, Recipe
 
 RICH = """
@@ -220,3 +220,12 @@ def test_a_new_field_of_recipes_leaves_older_trainings_as_they_are():
     assert recipe_parameters(later(**known)) == recipe_parameters(recipe)
     assert recipe_parameters(later(**known, brand_new=3)) == {**recipe_parameters(recipe), "brand_new": 3}
     assert Recipe(**recipe_parameters(recipe)) == recipe
+
+
+def test_the_parts_of_the_paper_are_parts_of_the_paper():
+    """Else nothing of what they have done could be taken over."""
+    whole, *parts = (
+        set(plan_study(load_study(find_study(name))).tasks)
+        for name in ("paper", "paper-2d", "paper-3d", "paper-union")
+    )
+    assert whole == set.union(*parts)

@@ -46,6 +46,13 @@ def test_everything_is_done_and_found_where_it_belongs(finished, results):
     assert {(row["group"], row["n_hidden"]) for row in family["indicators"]} == {("main", 4), ("all", 4)}
 
 
+def test_results_that_were_copied_from_another_run_are_taken_over(finished, small_file, tmp_path, recorder):
+    for name in ("reduced", "cache"):
+        shutil.copytree(finished.directory.path / name, tmp_path / "run" / name)
+    summary = run_study(small_file, tmp_path / "run", recorder, n_workers=1)
+    assert (summary.n_before, summary.n_tasks) == (26, 26)
+
+
 def test_energies_agree_with_exact_values(finished, results):
     family = results(finished.directory.path)["families"][0]
     for row in (*family["data"], *family["energies"]):

@@ -27,7 +27,8 @@ from thermorbm.runner.task import Task
 from thermorbm.storage import atomic_path, create_json, read_json, write_json
 
 FORMAT = 1
-OURS = ("shards", "reduced", "cache", "logs", "failed", "tables", "figures")
+RESULTS = ("reduced", "cache")
+OURS = ("shards", *RESULTS, "logs", "failed", "tables", "figures")
 PAGES = ("report.html", "explore.html")
 FILES = ("run.json", "study.toml", "plan.json", "state.json", "lock", "results.json", *PAGES)
 KNOWN = frozenset((*OURS, *FILES, "reduced.tar.xz"))
@@ -97,9 +98,12 @@ def open_run(path: Path, study: str, fresh: bool = False) -> RunDirectory:
 def _begin(directory: RunDirectory, study: str) -> str | None:
     """Makes an empty directory that study's; the name of the study that lies there then, None if it is full.
 
-    Shards begin together, and a writer may have been killed: what others of us write here is no obstacle.
+    Shards begin together, and a writer may have been killed: what others of us write here is no obstacle, nor
+    are results that were copied here from another run.
     """
-    is_empty = all(BEGINNING.fullmatch(file.name) for file in directory.path.iterdir())
+    is_empty = all(
+        file.name in RESULTS or BEGINNING.fullmatch(file.name) for file in directory.path.iterdir()
+    )
     if is_empty:
         with contextlib.suppress(FileNotFoundError):  # another was first, and cleared our temporary file away
             create_json(directory.path / "run.json", {"format": FORMAT, "study": study})
