@@ -19,6 +19,11 @@ def test_one_temperature():
             call(tr.Series(sampled(2.0)))
 
 
+def test_a_number_in_the_place_of_several():
+    with pytest.raises(InputError, match=r"two or more, all different.*give one as temperature=T"):
+        tr.sample(LATTICE, temperatures=2.0)
+
+
 def test_repeated_temperatures():
     with pytest.raises(InputError, match=r"2\.0 twice.*join its samples by Dataset\.concatenate"):
         tr.Series(sampled(2.0, 2.0)).critical_temperature("susceptibility")

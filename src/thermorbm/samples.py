@@ -145,7 +145,7 @@ def _checked_temperatures(one: float | None, several: Iterable[float] | None) ->
         return [one]
     if several is None or one is not None:
         raise InputError("temperature", one, "one number, or temperatures=[...] alone")
-    values = list(several)
+    values = list(several) if isinstance(several, Iterable) else [several]
     if len(values) < 2 or len(set(values)) < len(values):
         raise InputError("temperatures", values, "two or more, all different", "give one as temperature=T")
     return values

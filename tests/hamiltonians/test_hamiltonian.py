@@ -248,3 +248,10 @@ def test_order_of_an_antiferromagnet_is_staggered_and_that_of_competing_terms_th
     staggered = np.abs(v @ square.ground_state) / 36
     np.testing.assert_allclose(np.abs(order_overlaps(square, packed)), staggered)
     np.testing.assert_allclose(order_overlaps(triangular, packed), v.mean(axis=1))
+
+
+@pytest.mark.parametrize("option", ["coupling", "field"])
+@pytest.mark.parametrize("value", ["strong", [[1.0], [1.0, 2.0]], {}])
+def test_words_are_no_couplings(option, value):
+    with pytest.raises(InputError, match=f"{option} must be a finite number, or several"):
+        tr.hamiltonian("square", (4, 4), **{option: value})

@@ -140,11 +140,11 @@ def test_provenance_says_how_and_on_what(coins, tmp_path):
     assert made["data"] == {
         "n_samples": 600,
         "shape": [4, 5],
-        "hamiltonian": None,
         "temperature": 3.0,
         "mean_abs_magnetization": pytest.approx(np.abs(coins.spins().mean(axis=1)).mean()),
         "certified": None,
     }
+    assert made["hamiltonian"] is None
     assert made["training"]["seed"] == 5
     assert made["training"]["precision"] == "float32"
     assert Recipe(**made["training"]["recipe"]).name == "fast"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -109,17 +108,8 @@ def _of_machine(file: Path) -> dict[str, Any]:
         "n_visible": machine.n_visible,
         "recipe": machine.recipe_name,
         "seed": training.get("seed"),
-        **{name: origin[name] for name in ("verdict", "versions") if name in origin},
-        **({"data": _without_couplings(machine.noted("data"))} if "data" in origin else {}),
+        **{name: origin[name] for name in ("data", "verdict", "versions") if name in origin},
     }
-
-
-def _without_couplings(trained_on: Mapping[str, Any]) -> dict[str, Any]:
-    """What a machine notes of its data, with the name and the options of their Hamiltonian alone."""
-    stored = trained_on.get("hamiltonian")
-    if not isinstance(stored, dict):
-        return dict(trained_on)
-    return {**trained_on, "hamiltonian": {key: stored.get(key) for key in ("name", "options")}}
 
 
 def _of_other(file: Path, kind: str) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def hamiltonian(
 
 
 def _couplings(coupling: float | Sequence[float]) -> Couplings:
-    values = tuple(np.asarray(coupling, dtype=np.float64).reshape(-1).tolist())
+    values = tuple(_numbers("coupling", coupling).reshape(-1).tolist())
     if not values or not all(math.isfinite(value) for value in values):
         raise InputError("coupling", coupling, "a finite number, or several")
     return values
@@ -236,7 +236,7 @@ def _grid(shape: Sequence[int] | int, n_cell: int, open: bool | Sequence[bool]) 
 
 def checked_field(field: float | ArrayLike, n_sites: int) -> NDArray[np.float64]:
     """(n_sites,) from one number or one for each site."""
-    values = np.asarray(field, dtype=np.float64)
+    values = _numbers("field", field)
     if values.shape not in ((), (n_sites,)):
         raise InputError("field", values.shape, f"one number, or one for each of the {n_sites} sites")
     if not np.isfinite(values).all():
@@ -258,8 +258,15 @@ def _plain(coupling: float | Sequence[float]) -> float | list[float]:
 
 
 def _field_option(field: float | ArrayLike) -> dict[str, Any]:
-    values = np.asarray(field, dtype=np.float64)
+    values = _numbers("field", field)
     return {} if not values.any() else {"field": values.tolist()}
+
+
+def _numbers(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):  # words, or rows of different lengths
+        raise InputError(name, value, "a finite number, or several") from None
 
 
 def _options(**values: Any) -> dict[str, Any]:

@@ -111,8 +111,11 @@ def log_partition_ais(
     plan = rungs, plan[1]
     while True:
         found = sandwich(path, placed(betas, works, plan[0]), plan[1], seeds.spawn(1)[0], progress)
-        allowed = most if _problem(found) is None else max(most, most_doubted)
+        is_sound = _problem(found) is None
+        allowed = most if is_sound else max(most, most_doubted)
         better = _next_plan(found, asked, allowed if n_rungs is None else plan[0], n_chains is None)
+        if is_sound and n_rungs is None and plan[0] > most:  # further rungs were for soundness alone
+            better = plan
         narrow = found.upper - found.lower <= asked
         if better == plan or (narrow and found.agrees and found.doubt is None):
             result = _result(path, found, asked)

@@ -189,12 +189,12 @@ def _label(machine: Machine, data: Dataset | None) -> _Label:
     if not trained_on and data is not None:
         return _Label(data.lattice, data.temperature, data.hamiltonian)
     shape, temperature = trained_on.get("shape"), trained_on.get("temperature")
-    return _Label(Lattice(shape) if shape else None, temperature, _noted_hamiltonian(trained_on))
+    return _Label(Lattice(shape) if shape else None, temperature, _noted_hamiltonian(machine))
 
 
-def _noted_hamiltonian(trained_on: Mapping[str, Any]) -> Hamiltonian | None:
+def _noted_hamiltonian(machine: Machine) -> Hamiltonian | None:
     """None where the data had none, and of machines from before it was noted."""
-    stored = trained_on.get("hamiltonian")
+    stored = machine.provenance.get("hamiltonian")
     try:
         return None if stored is None else Hamiltonian.from_dict(stored)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

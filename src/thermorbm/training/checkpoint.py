@@ -30,11 +30,10 @@ def data_hash(data: Dataset) -> str:
 
 
 def describe(data: Dataset) -> dict[str, Any]:
-    """Number, lattice shape, Hamiltonian, temperature, <|m|> and certificate, each None if unknown."""
+    """Number, lattice shape, temperature, <|m|> and certificate of the data, each None if unknown."""
     return {
         "n_samples": len(data),
         "shape": list(data.lattice.shape) if data.lattice else None,
-        "hamiltonian": data.hamiltonian.to_dict() if data.hamiltonian else None,
         "temperature": data.temperature,
         "mean_abs_magnetization": mean_abs_magnetization(data),
         "certified": data.certificate.passed if data.certificate else None,

@@ -326,6 +326,7 @@ class _Run:
         return {
             "training": self._identity,
             "data": describe(self._data),
+            "hamiltonian": self._data.hamiltonian.to_dict() if self._data.hamiltonian else None,
             "verdict": asdict(verdict),
             "history": history,
             **self._trainer.findings(),
