@@ -186,6 +186,12 @@ class Dataset:
         chosen = np.linspace(0, len(self) - 1, min(n, len(self))).astype(np.int64)
         return plot_configurations(self.select(chosen).grids(), ax=ax)
 
+    @property
+    def magnetization(self) -> NDArray[np.float64]:
+        """Mean of the spins of every configuration, (n,), counted in the bits themselves."""
+        n_up = np.bitwise_count(self.packed).sum(axis=1, dtype=np.int64)
+        return np.asarray((2 * n_up - self.n_sites) / self.n_sites)
+
     def blocks(self, n_rows: int | None = None) -> Iterator[NDArray[np.int8]]:
         """All configurations in order, as (at most n_rows, n_sites) int8 of +-1 at a time."""
         size = max(1, BLOCK_SPINS // self.n_sites) if n_rows is None else n_rows

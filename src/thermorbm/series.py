@@ -175,7 +175,7 @@ class Series(Sequence[Dataset | Measurements]):
             n_random = max(2, min(len(self.measurements[-1].energies), RANDOM_SAMPLES))
             rng = np.random.default_rng(np.random.SeedSequence(self._hamiltonian.n_sites))
             hot = random_spins(self._hamiltonian, n_random, rng)
-            ground = _ground_states(self._hamiltonian)
+            ground = ground_states(self._hamiltonian)
             n_sites = self._hamiltonian.n_sites
             self._solved[key] = Reweighting([*self.measurements, hot], n_sites, ground, known, n_draws, seed)
         return self._solved[key]
@@ -218,12 +218,12 @@ def _hamiltonian(data: Dataset) -> Hamiltonian:
     return as_hamiltonian(data.lattice)
 
 
-def _ground_states(hamiltonian: Hamiltonian) -> GroundStates | None:
-    """All spins up and all down, where it is certain that they are the only ground states."""
-    if hamiltonian.plain is None or hamiltonian.plain[1] <= 0:
+def ground_states(hamiltonian: Hamiltonian) -> GroundStates | None:
+    """One configuration and its reverse, where it is certain that there are no other ground states."""
+    if hamiltonian.plain is None or hamiltonian.frustrated:
         return None
     lattice, coupling = hamiltonian.plain
-    return GroundStates(-coupling * lattice.n_bonds, 2)
+    return GroundStates(float(-abs(coupling) * lattice.n_bonds), 2)
 
 
 def random_spins(hamiltonian: Hamiltonian, n_samples: int, rng: np.random.Generator) -> Measurements:

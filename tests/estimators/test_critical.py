@@ -6,7 +6,7 @@ from scipy.interpolate import CubicSpline
 
 from oracles.synthetic_curves import KINDS, PAPER, synthetic_curve
 from thermorbm import estimators
-from thermorbm.exact import TC_2D, kaufman
+from thermorbm.exact import heat_capacity_peak, kaufman
 
 N_CURVES = 450
 FINE = np.unique(np.r_[PAPER, np.arange(2.1, 2.46, 0.05)].round(4))
@@ -38,7 +38,7 @@ def test_the_68_percent_interval_covers_the_truth_as_often_as_it_should():
 @pytest.mark.parametrize("noise", [1e-4, 1e-3])
 def test_kaufmans_peak_from_noisy_entropy_energy_and_heat_capacity(side, noise):
     exact = kaufman(side, FINE)
-    target = estimators.exact_peak(lambda t: kaufman(side, t).heat_capacity, 2, 2.6, TC_2D).temperature.value
+    target = heat_capacity_peak(side)
     rng = np.random.default_rng(side)
     for finder, curve in (
         (estimators.heat_peak, exact.entropy),

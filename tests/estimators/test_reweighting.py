@@ -11,12 +11,11 @@ from thermorbm.estimators import (
     KnownEntropy,
     Measurements,
     Reweighting,
-    exact_peak,
     histograms,
     integration_grid,
     reweighted_peak,
 )
-from thermorbm.exact import TC_2D, kaufman
+from thermorbm.exact import heat_capacity_peak, kaufman
 from thermorbm.lattice import Lattice
 
 
@@ -76,7 +75,7 @@ def test_a_given_entropy_fixes_the_constant():
 
 def trial(n_trials, seed):
     """Errors of the c_V peak of 16 x 16 from 8 x 2000 samples, in T and in standard errors."""
-    truth = exact_peak(lambda t: kaufman(16, t).heat_capacity, 2, 2.6, TC_2D).temperature.value
+    truth = heat_capacity_peak(16)
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(n_trials):

@@ -1,13 +1,12 @@
-"""Thermal averages and finite-size targets against exact distributions."""
+"""Thermal averages against exact distributions."""
 
 import numpy as np
 import pytest
 
 from thermorbm.errors import InputError
-from thermorbm.estimators import energy_averages, exact_peak, magnetic_averages, sampled_peak
-from thermorbm.exact import TC_2D, boltzmann, energy_distribution, kaufman
+from thermorbm.estimators import energy_averages, magnetic_averages
+from thermorbm.exact import boltzmann, energy_distribution, kaufman
 from thermorbm.lattice import Lattice
-from thermorbm.stats import Estimates
 
 
 def test_energy_and_heat_capacity_of_samples_of_the_exact_distribution():
@@ -34,35 +33,12 @@ def test_magnetization_and_susceptibility_of_enumerated_states():
     assert abs(found.susceptibility.z_score(12 * variance / temperature)) < 4
 
 
-@pytest.mark.parametrize(("side", "shift"), [(16, 0.0213), (32, 0.0109), (64, 0.0055)])
-def test_heat_capacity_peaks_of_the_torus(side, shift):
-    target = exact_peak(lambda t: kaufman(side, t).heat_capacity, 2.0, 2.6, TC_2D)
-    assert target.shift.value == pytest.approx(shift, abs=2e-4)
-    assert target.deviation(target.temperature) == 0
-    peak = target.temperature.value
-    nearby = kaufman(side, np.array([peak - 1e-4, peak, peak + 1e-4])).heat_capacity
-    assert nearby.argmax() == 1
-
-
-def test_peak_of_a_sampled_curve():
-    t = np.arange(2.0, 2.7, 0.05)
-    exact = kaufman(16, t).heat_capacity
-    errors = 0.01 * exact
-    noise = errors * np.random.default_rng(2).standard_normal(len(t))
-    target, found = sampled_peak(t, Estimates(exact + noise, errors), TC_2D)
-    truth = exact_peak(lambda x: kaufman(16, x).heat_capacity, 2.0, 2.6, TC_2D)
-    assert abs(target.temperature.z_score(truth.temperature.value)) < 4
-    assert target.temperature == found.temperature
-    assert target.shift.error == pytest.approx(target.temperature.error / TC_2D)
-
-
 @pytest.mark.parametrize(
     "call",
     [
         lambda: energy_averages([1, 2, 3], 0.0, 4),
         lambda: energy_averages([1], 1.0, 4),
         lambda: magnetic_averages([0.1, 0.2], 1.0, 0),
-        lambda: exact_peak(lambda t: t, 1.0, 2.0, 1.5),
     ],
 )
 def test_bad_input(call):

@@ -5,7 +5,7 @@ import pytest
 
 from oracles.kaufman_mpmath import kaufman_reference
 from thermorbm.errors import InputError
-from thermorbm.exact import TC_2D, boltzmann, kaufman
+from thermorbm.exact import TC_2D, boltzmann, heat_capacity_peak, kaufman
 from thermorbm.exact.torus import LOW_TEMPERATURE
 from thermorbm.lattice import Lattice
 
@@ -96,3 +96,11 @@ def test_refuses_a_bad_side(side):
 def test_refuses_a_bad_temperature(temperature):
     with pytest.raises(InputError, match="temperature must be a finite number > 0"):
         kaufman(4, temperature)
+
+
+@pytest.mark.parametrize(("side", "shift"), [(16, 0.0213), (32, 0.0109), (64, 0.0055)])
+def test_heat_capacity_peaks_of_the_torus(side, shift):
+    peak = heat_capacity_peak(side)
+    assert peak / TC_2D - 1 == pytest.approx(shift, abs=2e-4)
+    nearby = kaufman(side, np.array([peak - 1e-4, peak, peak + 1e-4])).heat_capacity
+    assert nearby.argmax() == 1

@@ -20,7 +20,6 @@ def test_series_one_configuration_at_a_time(data, lattice, small_blocks):
     expected = np.array([magnetization(row) for row in spins])
     np.testing.assert_allclose(series.magnetization, expected, atol=1e-15)
     np.testing.assert_allclose(series.abs_magnetization, abs(expected), atol=1e-15)
-    np.testing.assert_allclose(series.squared_magnetization, expected**2, atol=1e-15)
 
 
 def test_series_without_a_lattice_has_no_energy():

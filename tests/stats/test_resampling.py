@@ -1,4 +1,4 @@
-"""Jackknife of arrays and bootstrap, on numbers whose errors are known."""
+"""Jackknife of arrays and normal draws, on numbers whose errors are known."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,6 @@ from thermorbm.errors import InputError
 from thermorbm.stats import (
     Estimate,
     Estimates,
-    bootstrap,
     jackknife,
     jackknife_many,
     normal_draws,
@@ -40,14 +39,6 @@ def test_variance_estimate_is_plain_and_its_error_right():
     assert variance_estimate(x).value == pytest.approx(np.var(x), rel=1e-12)
 
 
-def test_bootstrap_of_a_mean_has_its_standard_error():
-    x = np.random.default_rng(2).normal(2.0, 3.0, 400)
-    found = bootstrap(x, lambda m: m[0], n_draws=400, seed=1)
-    assert found.value == pytest.approx(x.mean())
-    assert found.error == pytest.approx(x.std() / 20, rel=4 / np.sqrt(798))
-    assert bootstrap(x, lambda m: m[0], seed=1) == bootstrap(x, lambda m: m[0], seed=1)
-
-
 def test_normal_draws_have_the_given_errors():
     values, errors = np.array([1.0, -2.0, 0.0]), np.array([0.1, 2.0, 0.0])
     draws = normal_draws(values, errors, 4000, seed=3)
@@ -65,8 +56,7 @@ def test_stacked_estimates():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: bootstrap([[1.0]], lambda m: m[0]),
-        lambda: bootstrap([1.0, 2.0], lambda m: m[0], n_draws=1),
+        lambda: normal_draws([1.0], [1.0], 1, 0),
         lambda: normal_draws([1.0], [1.0, 2.0], 5, 0),
         lambda: normal_draws([1.0], [-1.0], 5, 0),
         lambda: normal_draws([np.nan], [1.0], 5, 0),

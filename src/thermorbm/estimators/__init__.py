@@ -1,7 +1,6 @@
 """From measured arrays to physics: thermal averages, entropy by integration, derivatives, T_c with errors."""
 
 from thermorbm.estimators.critical import CriticalPoint, heat_peak, peak, steepest
-from thermorbm.estimators.derivative import heat_curve, smooth_curve
 from thermorbm.estimators.extrapolation import InfiniteLattice, extrapolate
 from thermorbm.estimators.histograms import Measurements, histograms
 from thermorbm.estimators.integration import (
@@ -18,7 +17,6 @@ from thermorbm.estimators.reweighted_peak import observable_peak, reweighted_pea
 from thermorbm.estimators.reweighting import GroundStates, KnownEntropy, Reweighting, ThermalCurves
 from thermorbm.estimators.scaling import BinderCrossing, ScalingFit, binder_crossing, scaling_fit
 from thermorbm.estimators.smoothing import FittedCurve
-from thermorbm.estimators.targets import FiniteSizeTarget, exact_peak, sampled_peak
 from thermorbm.estimators.thermal import (
     EnergyAverages,
     MagneticAverages,
@@ -32,7 +30,6 @@ __all__ = [
     "ColdEnd",
     "CriticalPoint",
     "EnergyAverages",
-    "FiniteSizeTarget",
     "FittedCurve",
     "GroundStates",
     "HotEnd",
@@ -47,9 +44,7 @@ __all__ = [
     "binder_crossing",
     "energy_averages",
     "exact_hot_end",
-    "exact_peak",
     "extrapolate",
-    "heat_curve",
     "heat_peak",
     "histograms",
     "infinite_temperature",
@@ -61,8 +56,6 @@ __all__ = [
     "ordered_ground_state",
     "peak",
     "reweighted_peak",
-    "sampled_peak",
     "scaling_fit",
-    "smooth_curve",
     "steepest",
 ]

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
         cubic_magnetization as cubic_magnetization,
         cubic_series as cubic_series,
     )
-    from thermorbm.exact.torus import kaufman as kaufman
+    from thermorbm.exact.torus import heat_capacity_peak as heat_capacity_peak, kaufman as kaufman
     from thermorbm.exact.transfer import (
         transfer_energies as transfer_energies,
         transfer_matrix as transfer_matrix,
@@ -79,7 +79,7 @@ _HOMES = {
     "planar": ("bulk_energies", "bulk_thermodynamics", "honeycomb", "kagome", "triangular"),
     "thermodynamics": ("MagneticThermodynamics", "Thermodynamics"),
     "three_d": ("cubic_magnetization", "cubic_series"),
-    "torus": ("kaufman",),
+    "torus": ("heat_capacity_peak", "kaufman"),
     "transfer": ("transfer_energies", "transfer_matrix", "transfer_width"),
 }
 

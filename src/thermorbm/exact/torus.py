@@ -43,6 +43,7 @@ REFERENCE_TEMPERATURE = 1.0
 # Tori differ only by the domain walls that wind round them, of weight w^{2L} with w = e^{-2K}. Below
 # LOW_TEMPERATURE and from this side on that is under 1e-70, and ln(Z e^{-2NK} / 2) is proportional to N.
 ENOUGH_SIDE = 32
+_SCAN = 200  # temperatures among which the peak of the heat capacity is sought first
 
 
 def log_excess(side: int, coupling: FloatArray) -> Jet:
@@ -97,6 +98,19 @@ def kaufman(L: int, T: float | ManyTemperatures) -> Thermodynamics[Any]:
     ).reshape(temperatures.shape)
     ground = np.where(temperatures < TC_2D, -2.0, 0.0)
     return from_log_partition(temperatures, log_z, ground)
+
+
+def heat_capacity_peak(L: int) -> float:
+    """Temperature at which the heat capacity of the L x L torus is largest."""
+    from scipy.optimize import minimize_scalar
+
+    scan = np.linspace(0.8 * TC_2D, 2 * TC_2D, _SCAN)
+    top = int(np.argmax([kaufman(L, float(temperature)).heat_capacity for temperature in scan]))
+    ends = (float(scan[top - 1]), float(scan[top + 1]))
+    least = minimize_scalar(
+        lambda t: -kaufman(L, t).heat_capacity, bounds=ends, method="bounded", options={"xatol": 1e-8}
+    )
+    return float(least.x)
 
 
 def _log_partition_below(side: int, coupling: FloatArray) -> Jet:

@@ -87,23 +87,17 @@ class ConfigurationSeries:
         """(n,): |m| per spin."""
         return np.abs(self.magnetization)
 
-    @property
-    def squared_magnetization(self) -> NDArray[np.float64]:
-        """(n,): m^2 per spin squared."""
-        return self.magnetization**2
-
 
 def configuration_series(data: Dataset) -> ConfigurationSeries:
     """Energy and magnetisation of every configuration, in the dataset's order."""
-    n_up = np.bitwise_count(data.packed).sum(axis=1, dtype=np.int64)
-    magnetization = (2 * n_up - data.n_sites) / data.n_sites
-    return ConfigurationSeries(total_energies(data), magnetization, data.n_sites)
+    return ConfigurationSeries(total_energies(data), data.magnetization, data.n_sites)
 
 
 def total_energies(data: Dataset) -> NDArray[Any] | None:
     """H of every configuration, (n,); a lattice alone stands for its ferromagnet, without one it is None."""
-    if data.hamiltonian is not None and data.hamiltonian.plain != (data.lattice, 1.0):
-        return np.concatenate([data.hamiltonian.energy(block) for block in data.blocks()])
+    H = data.hamiltonian
+    if H is not None and H.plain != (data.lattice, 1.0):
+        return np.concatenate([H.energy(block) for block in data.blocks()])
     return None if data.lattice is None else data.lattice.energy_of_packed(data.packed)
 
 

@@ -184,11 +184,6 @@ class FamilyView:
             order = self.results.model.order
             raise Missing(f"it is about the magnetisation, and the order parameter here is the {order}")
 
-    def check_temperature(self) -> None:
-        """Missing where what is varied is not a temperature."""
-        if not self.run.results.study.control.is_temperature:
-            raise Missing("the control parameter is not a temperature")
-
     def scored(self, name: str) -> str:
         """The quantity on which claims judge: of training data where machines are the paper's, as it did."""
         return ON_TRAINING_DATA.get(name, name) if self.as_paper else name

@@ -1,4 +1,4 @@
-"""Estimates with errors: autocorrelation, convergence of chains, jackknife, bootstrap."""
+"""Estimates with errors: autocorrelation, convergence of chains, jackknife."""
 
 from thermorbm.stats.chains import (
     autocorrelation_time,
@@ -10,7 +10,6 @@ from thermorbm.stats.chains import (
 from thermorbm.stats.estimate import (
     Estimate,
     Estimates,
-    bootstrap,
     jackknife,
     jackknife_many,
     mean_estimate,
@@ -22,7 +21,6 @@ __all__ = [
     "Estimate",
     "Estimates",
     "autocorrelation_time",
-    "bootstrap",
     "difference_z_score",
     "effective_sample_size",
     "jackknife",

@@ -119,9 +119,7 @@ def exact_heat_peak(model: Hamiltonian | None) -> float | None:
     side = square_side(model)
     if side is None or model is None or model.plain is None:
         return None
-    low, high = 0.8 * exact.TC_2D, 2 * exact.TC_2D
-    point = estimators.exact_peak(lambda t: exact.kaufman(side, t).heat_capacity, low, high, exact.TC_2D)
-    return abs(model.plain[1]) * point.temperature.value
+    return abs(model.plain[1]) * exact.heat_capacity_peak(side)
 
 
 def union_arrays(machine: Machine, held_out: Dataset, parts: Sequence[str]) -> dict[str, NDArray[Any]]:

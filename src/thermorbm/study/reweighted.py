@@ -18,7 +18,6 @@ from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
 from thermorbm.estimators import (
     CriticalPoint,
-    GroundStates,
     HotEnd,
     Measurements,
     Reweighting,
@@ -33,7 +32,7 @@ from thermorbm.lattice import Lattice
 from thermorbm.observables import total_energies
 from thermorbm.observables.order_parameter import known_order
 from thermorbm.runner.store import Reduced
-from thermorbm.series import RANDOM_SAMPLES, random_spins
+from thermorbm.series import RANDOM_SAMPLES, ground_states, random_spins
 from thermorbm.stats import Estimates
 from thermorbm.study.results import SAMPLES, Curve, IntegratedEntropy
 
@@ -85,7 +84,7 @@ def reweighting_of(
         return None, ()
     hot = random_spins(model, RANDOM_SAMPLES, np.random.default_rng(seed))
     try:
-        solved = Reweighting([*series, hot], model.n_sites, _ground_states(model), seed=seed)
+        solved = Reweighting([*series, hot], model.n_sites, ground_states(model), seed=seed)
         low, high = float(solved.temperatures[0]), float(solved.temperatures[-1])
         return solved, solved.curves(np.linspace(low, high, 2)).notes + _gap_notes(solved)
     except InputError as error:
@@ -116,14 +115,6 @@ def measurements_of(results: Sequence[Reduced], n_sites: int) -> list[Measuremen
         )
         for temperature, rows in sorted(parts.items())
     ]
-
-
-def _ground_states(model: Hamiltonian) -> GroundStates | None:
-    """One configuration and its reverse, where it is certain that there are no others."""
-    if model.plain is None or model.frustrated:
-        return None
-    lattice, coupling = model.plain
-    return GroundStates(float(-abs(coupling) * lattice.n_bonds), 2)
 
 
 def fine_curves(solved: Reweighting, temperatures: NDArray[np.float64], magnetic: bool = True) -> Arrays:

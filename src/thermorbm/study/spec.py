@@ -286,39 +286,23 @@ class Extrapolation:
     nu: float
 
     def __post_init__(self) -> None:
-        check_name("name", self.name)
-        check_distinct("families", self.families)
-        if len(self.families) < 2:
-            raise InputError("families", list(self.families), "two or more names of families")
+        _check_several(self.name, self.families, 2)
         if not 0 < self.nu < math.inf:
             raise InputError("nu", self.nu, "a number > 0", "1 for the square lattice")
 
     def check(self, by_name: Mapping[str, Family]) -> None:
         """Refuses families that do not belong together."""
-        for name in self.families:
-            check_member("families", name, tuple(by_name))
-            side = set(by_name[name].shape or ())
-            if len(side) != 1 or "critical" not in by_name[name].parts:
-                raise InputError("families", name, "cubic lattices, with the part 'critical'")
-        chosen = [by_name[name] for name in self.families]
-        if len({len(family.shape or ()) for family in chosen}) > 1:
-            raise InputError("families", list(self.families), "lattices of one dimension")
+        chosen = _chosen(self.families, by_name)
+        for family in chosen:
+            if len(set(family.shape or ())) != 1 or "critical" not in family.parts:
+                raise InputError("families", family.name, "cubic lattices, with the part 'critical'")
+        _check_sides(chosen)
         if len({(family.hamiltonian, family.named) for family in chosen}) > 1:
             raise InputError("families", list(self.families), "lattices with one Hamiltonian")
-        check_distinct("sides", [(family.shape or (0,))[0] for family in chosen])
-        if (
-            len(
-                {
-                    tuple((variant.name, len(variant.hidden)) for variant in family.variants)
-                    for family in chosen
-                }
-            )
-            > 1
-        ):
-            remedy = "sizes are matched in their order"
-            raise InputError(
-                "families", list(self.families), "the same variants and numbers of sizes", remedy
-            )
+        variants = {tuple((item.name, len(item.hidden)) for item in family.variants) for family in chosen}
+        if len(variants) > 1:
+            wanted, remedy = "the same variants and numbers of sizes", "sizes are matched in their order"
+            raise InputError("families", list(self.families), wanted, remedy)
 
 
 @dataclass(frozen=True)
@@ -333,31 +317,44 @@ class Scaling:
     omega: float
 
     def __post_init__(self) -> None:
-        check_name("name", self.name)
-        check_distinct("families", self.families)
-        if len(self.families) < 3:
-            raise InputError("families", list(self.families), "three or more names of families")
+        _check_several(self.name, self.families, 3)
         if not 0 < self.omega < math.inf:
             raise InputError("omega", self.omega, "a number > 0", "0.83 for the cubic lattice")
 
     def check(self, by_name: Mapping[str, Family]) -> None:
         """Refuses families that do not belong together."""
-        for name in self.families:
-            check_member("families", name, tuple(by_name))
-            family = by_name[name]
-            if (
-                len(set(family.shape or ())) != 1
-                or family.hamiltonian != "ising"
-                or len(family.temperatures) < 2
-            ):
+        chosen = _chosen(self.families, by_name)
+        for family in chosen:
+            is_ising = len(set(family.shape or ())) == 1 and family.hamiltonian == "ising"
+            if not is_ising or len(family.temperatures) < 2:
                 wanted = "cubic lattices of the Ising model, at two or more temperatures"
-                raise InputError("families", name, wanted)
+                raise InputError("families", family.name, wanted)
             if "thermal" not in family.parts:
-                raise InputError("families", name, "families with the part 'thermal', which reads energies")
-        shapes = [by_name[name].shape or () for name in self.families]
-        if len({len(shape) for shape in shapes}) > 1:
-            raise InputError("families", list(self.families), "lattices of one dimension")
-        check_distinct("sides", [shape[0] for shape in shapes])
+                wanted = "families with the part 'thermal', which reads energies"
+                raise InputError("families", family.name, wanted)
+        _check_sides(chosen)
+
+
+def _check_several(name: str, families: tuple[str, ...], least: int) -> None:
+    check_name("name", name)
+    check_distinct("families", families)
+    if len(families) < least:
+        number = {2: "two", 3: "three"}[least]
+        raise InputError("families", list(families), f"{number} or more names of families")
+
+
+def _chosen(names: Sequence[str], by_name: Mapping[str, Family]) -> list[Family]:
+    for name in names:
+        check_member("families", name, tuple(by_name))
+    return [by_name[name] for name in names]
+
+
+def _check_sides(families: Sequence[Family]) -> None:
+    """Lattices of one dimension and of different sides."""
+    shapes = [family.shape or (0,) for family in families]
+    if len({len(shape) for shape in shapes}) > 1:
+        raise InputError("families", [family.name for family in families], "lattices of one dimension")
+    check_distinct("sides", [shape[0] for shape in shapes])
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,8 @@ Made = TypeVar("Made")
 LARGEST_FILE = 10_000_000  # bytes
 # In an installed package beside the code; in a working copy at its top.
 _PLACES = (Path(__file__).parents[1] / "studies", Path(__file__).parents[3] / "studies")
+NU = "the exponent of the correlation length, 1 for the square lattice"
+OMEGA = "the exponent of corrections to scaling, 1.75 for the square lattice, 0.83 for the cubic"
 LEAST_COLDEST = 1e-3  # below it nothing moves, and 1/T leaves the range of numbers
 
 
@@ -84,8 +86,8 @@ def read_study(values: Mapping[str, Any], base: Path) -> Study:
         "precision": top.text("precision", "auto"),
         "device": top.text("device", "cpu"),
         "control": _control(top.table("control")),
-        "extrapolations": tuple(_extrapolation(table) for table in top.each("extrapolation")),
-        "scalings": tuple(_scaling(table) for table in top.each("scaling")),
+        "extrapolations": tuple(_joined(each, Extrapolation, "nu", NU) for each in top.each("extrapolation")),
+        "scalings": tuple(_joined(each, Scaling, "omega", OMEGA) for each in top.each("scaling")),
     }
     data, families = top.each("data"), top.each("family")
     top.finish()
@@ -106,23 +108,14 @@ def _control(table: Table) -> Control:
     return Control(name, symbol, unit)
 
 
-def _extrapolation(table: Table) -> Extrapolation:
+def _joined(table: Table, make: Callable[..., Made], exponent: str, wanted: str) -> Made:
+    """Families on lattices of several sides, and the exponent by which they are joined."""
     given = {"name": table.text("name"), "families": table.texts("families")}
-    nu = table.optional_number("nu")
+    value = table.optional_number(exponent)
     table.finish()
-    if nu is None:
-        raise table.refused("nu", None, "the exponent of the correlation length, 1 for the square lattice")
-    return _located(table, Extrapolation, {**given, "nu": nu})
-
-
-def _scaling(table: Table) -> Scaling:
-    given = {"name": table.text("name"), "families": table.texts("families")}
-    omega = table.optional_number("omega")
-    table.finish()
-    if omega is None:
-        wanted = "the exponent of corrections to scaling, 1.75 for the square lattice, 0.83 for the cubic"
-        raise table.refused("omega", None, wanted)
-    return _located(table, Scaling, {**given, "omega": omega})
+    if value is None:
+        raise table.refused(exponent, None, wanted)
+    return _located(table, make, {**given, exponent: value})
 
 
 def _data_file(table: Table, base: Path) -> DataFile:
