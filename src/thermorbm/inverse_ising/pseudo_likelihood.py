@@ -136,7 +136,7 @@ def _groups_of_data(data: Dataset, reach: int) -> list[tuple[Label, list[Terms]]
 
 def _bonds_within(grid: Grid, reach: int) -> list[Product]:
     """Every pair of sites of a cell and one up to `reach` cells away, once; nearest first."""
-    found = []
+    bonds = []
     for offset in product(range(-reach, reach + 1), repeat=len(grid.shape)):
         for a, b in product(range(grid.n_cell), repeat=2):
             there, back = (a, b, offset), (b, a, tuple(-step for step in offset))
@@ -144,8 +144,8 @@ def _bonds_within(grid: Grid, reach: int) -> list[Product]:
                 continue
             # Of the two ways along a bond the one that goes up.
             first, second, way = max(there, back, key=lambda row: row[2])
-            found.append(bond(first, second, tuple(way), 1.0))
-    return sorted(found, key=lambda item: sum(step * step for step in item.points[1][1]))
+            bonds.append(bond(first, second, tuple(way), 1.0))
+    return sorted(bonds, key=lambda item: sum(step * step for step in item.points[1][1]))
 
 
 def label_of(item: Product, grid: Grid) -> Label:

@@ -97,8 +97,8 @@ def _products(grid: Grid, window: Offset, order: int) -> list[Product]:
     """All products of so many sites of a window, those that differ by a shift once; the nearest first."""
     reach = tuple(min(width, (side + 1) // 2) for width, side in zip(window, grid.shape, strict=True))
     sites = [(site, cell) for cell in np.ndindex(*reach) for site in range(grid.n_cell)]
-    found = {_shifted(points) for points in combinations(sites, order)}
-    return [Product(points, 1.0) for points in sorted(found, key=_extent)]
+    products = {_shifted(points) for points in combinations(sites, order)}
+    return [Product(points, 1.0) for points in sorted(products, key=_extent)]
 
 
 def _shifted(points: Sequence[tuple[int, Offset]]) -> tuple[tuple[int, Offset], ...]:
@@ -134,8 +134,8 @@ def _without_superfluous(
     """Without what the others have made superfluous, the least significant first."""
     if len(chosen) < 2:
         return chosen
-    found = infer_couplings(data, model=Hamiltonian.of_cells("asked", grid, chosen))
-    sizes = np.abs(found.values[1:]) / found.errors[1:]
+    inferred = infer_couplings(data, model=Hamiltonian.of_cells("asked", grid, chosen))
+    sizes = np.abs(inferred.values[1:]) / inferred.errors[1:]
     for number in np.argsort(sizes):
         if sizes[number] > significant:  # nan where the data give no upper limit: looked at below
             break

@@ -160,8 +160,8 @@ class Sandwich:
 
         Reverse chains of one family began alike, so that their part of the variance counts families.
         """
-        found = self.crossing.value.error * math.sqrt((1 + self.n_chains / self.equilibrium.families) / 2)
-        return found if self.overlaps else max(found, abs(self.gap) / math.sqrt(12))
+        own = self.crossing.value.error * math.sqrt((1 + self.n_chains / self.equilibrium.families) / 2)
+        return own if self.overlaps else max(own, abs(self.gap) / math.sqrt(12))
 
 
 def sandwich(
@@ -181,13 +181,13 @@ def sandwich(
     v, families, drift = _equilibrium(path, betas, n_chains, n_steps, seeds[1], tick)
     turned = -v
     reverse = anneal(path, betas[::-1], v, generator_state(seeds[2]), tick)
-    found = crossing(forward.log_weights, reverse.log_weights, np.random.default_rng(seeds[3]))
-    error = float(np.hypot(found.forward.error, found.reverse.error))
-    order = (found.forward.value - found.reverse.value) / error if error else 0.0
+    both = crossing(forward.log_weights, reverse.log_weights, np.random.default_rng(seeds[3]))
+    error = float(np.hypot(both.forward.error, both.reverse.error))
+    order = (both.forward.value - both.reverse.value) / error if error else 0.0
     other = _reversed_bound(path, betas, turned, n_steps, seeds[4:], tick)
-    edge = found.reverse.value + CLEARLY * float(np.hypot(found.reverse.error, other.error))
+    edge = both.reverse.value + CLEARLY * float(np.hypot(both.reverse.error, other.error))
     equilibrium = Equilibrium(n_steps, families, drift, order, other.value - edge)
-    return Sandwich(betas, forward, reverse, found, equilibrium)
+    return Sandwich(betas, forward, reverse, both, equilibrium)
 
 
 def _reversed_bound(

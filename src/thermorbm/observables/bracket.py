@@ -13,7 +13,7 @@ from thermorbm.errors import InputError
 from thermorbm.model import LogPartition, Machine
 from thermorbm.model.entropy_bound import MOST_CHAINS
 from thermorbm.model.sandwich import Progress
-from thermorbm.observables.configurations import total_energies
+from thermorbm.observables.configurations import check_sites, total_energies
 from thermorbm.observables.likelihood import pseudo_entropies
 from thermorbm.observables.order_parameter import mere_order
 from thermorbm.stats import Estimate, mean_estimate
@@ -61,8 +61,7 @@ def entropy_bracket(
     where none is named, at their temperature.
     n_chains: as many of them, at most, are annealed for the upper edge.
     """
-    if held_out.n_sites != machine.n_visible:
-        raise InputError("data", f"{held_out.n_sites} sites", f"of {machine.n_visible}, like the machine")
+    check_sites(machine, held_out)
     if len(held_out) < 2:
         raise InputError("data", f"{len(held_out)} configuration", "two or more, for an error")
     n, v = held_out.n_sites, held_out.spins()
@@ -78,7 +77,7 @@ def entropy_bracket(
             guide=log_partition.guide,
             progress=progress,
         )
-        upper = _scaled(bound, 1 / n)
+        upper = bound.scaled(1 / n)
     has_energy = held_out.hamiltonian is not None or held_out.lattice is not None
     known = hamiltonian and has_energy and held_out.temperature is not None
     lower = mean_estimate(pseudo_entropies(held_out) / n) if known else None
@@ -87,7 +86,7 @@ def entropy_bracket(
         upper=upper,
         nll=nll,
         order=mean_estimate(mere / n),
-        below_order=Estimate(-below_order.value, below_order.error),
+        below_order=below_order.scaled(-1),
         kl_bound=None
         if lower is None
         else Estimate(nll.value - lower.value, math.hypot(nll.error, lower.error)),
@@ -119,7 +118,3 @@ def _free_energy(data: Dataset, entropy: Estimate) -> Estimate:
     energy = mean_estimate(energies / data.n_sites)
     error = math.hypot(energy.error, temperature * entropy.error)
     return Estimate(energy.value - temperature * entropy.value, error)
-
-
-def _scaled(estimate: Estimate, factor: float) -> Estimate:
-    return Estimate(factor * estimate.value, factor * estimate.error)

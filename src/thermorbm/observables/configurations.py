@@ -12,6 +12,7 @@ from scipy import fft
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
 from thermorbm.lattice import Lattice
+from thermorbm.model import Machine
 from thermorbm.stats import Estimate, jackknife_many
 
 _SPINS_AT_ONCE = 1 << 20  # one Fourier transform's worth of float64 spins: 8 MB
@@ -116,6 +117,12 @@ def two_point_correlation(data: Dataset, n_blocks: int = 100) -> RadialCurve:
         return RadialCurve(bins.distances, values, np.full(len(values), np.nan), bins.n_pairs)
     errors = jackknife_many(means, lambda mean: mean, n_blocks).errors
     return RadialCurve(bins.distances, values, errors, bins.n_pairs)
+
+
+def check_sites(machine: Machine, data: Dataset) -> None:
+    """InputError unless the machine has a visible unit for every site of the data."""
+    if data.n_sites != machine.n_visible:
+        raise InputError("data", f"{data.n_sites} sites", f"of {machine.n_visible}, like the machine")
 
 
 def required_lattice(data: Dataset) -> Lattice:

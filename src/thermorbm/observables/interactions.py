@@ -74,8 +74,8 @@ class Interactions:
 
         Where cells have several sites, by (site, site, displacement in cells), as of `infer_couplings`.
         """
-        found = {self.label(*product): value for product, value in self.of_order(2).items()}
-        return dict(sorted(found.items(), key=lambda item: (_length(item[0]), item[0])))
+        couplings = {self.label(*product): value for product, value in self.of_order(2).items()}
+        return dict(sorted(couplings.items(), key=lambda item: (_length(item[0]), item[0])))
 
     def label(self, first: Offset, second: Offset) -> Label:
         """The label of a bond; of its two ways the one that goes up."""
@@ -126,8 +126,8 @@ def temperature_estimate(machines: Sequence[SymmetricRBM]) -> Estimate:
 
 def pair_estimates(machines: Sequence[SymmetricRBM]) -> dict[Offset, Estimate]:
     """J(r) over machines of several seeds, with the error of their mean, nan for one."""
-    found = [interactions(machine).pairs for machine in machines]
-    return {r: _mean([pairs[r] for pairs in found]) for r in found[0]}
+    several = [interactions(machine).pairs for machine in machines]
+    return {r: _mean([pairs[r] for pairs in several]) for r in several[0]}
 
 
 def hamiltonian_energy(machine: SymmetricRBM, v: ArrayLike) -> NDArray[np.float64]:

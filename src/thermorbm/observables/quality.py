@@ -17,7 +17,7 @@ from thermorbm.lattice import Lattice
 from thermorbm.model import Machine
 from thermorbm.model.random_units import Seed, seed_sequence
 from thermorbm.model.units import row_blocks
-from thermorbm.observables.configurations import shells, translation_average
+from thermorbm.observables.configurations import check_sites, shells, translation_average
 from thermorbm.observables.order_parameter import order_pattern
 from thermorbm.stats import Estimate, mean_estimate, variance_estimate
 
@@ -123,16 +123,15 @@ def quality(
     runs = zip((spins, some, some), (n_steps, n_steps, SHORT), seeds, strict=True)
     ends = [forward(start, steps, run_seed) for start, steps, run_seed in runs]
     model, from_data = (_estimates(_series(machine, v, shown), shown) for v in ends[:2])
-    known = _estimates(_series(machine, _spins(shown), shown), shown)
+    of_data = _estimates(_series(machine, _spins(shown), shown), shown)
     energies = (mean_estimate(_joint_energy(machine, v) / data.n_sites) for v in (_spins(data), ends[2]))
     trained, short = (Comparison("joint_energy", energy, model["joint_energy"]) for energy in energies)
-    return Quality(_compared(known, model), _compared(from_data, model), trained, short, n_chains, n_steps)
+    return Quality(_compared(of_data, model), _compared(from_data, model), trained, short, n_chains, n_steps)
 
 
 def _check(machine: Machine, datasets: tuple[Dataset, ...], n_chains: int, n_steps: int) -> None:
     for data in datasets:
-        if data.n_sites != machine.n_visible:
-            raise InputError("data", f"{data.n_sites} sites", f"of {machine.n_visible}, like the machine")
+        check_sites(machine, data)
         if n_chains < 2 or n_steps < 1 or len(data) < 2:
             got = n_chains, n_steps, len(data)
             raise InputError("chains, steps and configurations", got, ">= 2, >= 1 and >= 2")
@@ -146,19 +145,19 @@ def _series(machine: Machine, v: NDArray[np.int8], data: Dataset) -> Series:
     """Quantities of each configuration, (n,) each, per spin. data: of which they may be configurations."""
     pattern, lattice, model = order_pattern(data), data.lattice, data.hamiltonian or data.lattice
     along = v if pattern is None else v * pattern
-    found = {
+    series = {
         "joint_energy": _joint_energy(machine, v) / v.shape[1],
         "abs_magnetization": np.abs(along.mean(axis=1, dtype=np.float64)),
     }
     if model is not None:
-        found["energy"] = model.energy(v) / v.shape[1]
+        series["energy"] = model.energy(v) / v.shape[1]
     if lattice is None:
-        return found
+        return series
     bins = shells(lattice)
     curves = bins.average(translation_average(lattice, v.astype(np.float64)))
     for distance in _distances(lattice):
-        found[f"correlation_r{distance}"] = curves[:, int(np.argmin(np.abs(bins.distances - distance)))]
-    return found
+        series[f"correlation_r{distance}"] = curves[:, int(np.argmin(np.abs(bins.distances - distance)))]
+    return series
 
 
 def _joint_energy(machine: Machine, v: NDArray[np.int8]) -> NDArray[np.float64]:
@@ -177,11 +176,11 @@ def _distances(lattice: Lattice) -> list[int]:
 
 def _estimates(series: Series, data: Dataset) -> dict[str, Estimate]:
     """Means, and the heat capacity where energy and temperature are known."""
-    found = {name: mean_estimate(values) for name, values in series.items()}
+    means = {name: mean_estimate(values) for name, values in series.items()}
     if "energy" in series and data.temperature is not None:
-        variance, factor = variance_estimate(series["energy"]), data.n_sites / data.temperature**2
-        found["heat_capacity"] = Estimate(factor * variance.value, factor * variance.error)
-    return found
+        variance = variance_estimate(series["energy"])
+        means["heat_capacity"] = variance.scaled(data.n_sites / data.temperature**2)
+    return means
 
 
 def _compared(data: Mapping[str, Estimate], model: Mapping[str, Estimate]) -> tuple[Comparison, ...]:

@@ -16,6 +16,7 @@ from thermorbm.errors import InputError
 from thermorbm.model import LogPartition, Machine
 from thermorbm.model.random_units import seed_sequence
 from thermorbm.observables import EntropyBracket
+from thermorbm.observables.configurations import check_sites
 from thermorbm.reading.configurations import is_ours
 from thermorbm.reading.entropy import edges, log_partition
 from thermorbm.reading.machine import filter_sum_variance, mean_and_variance, scores
@@ -150,8 +151,7 @@ def _chosen(machine: Machine, data: Dataset, max_samples: int | None, seed: int)
     if not isinstance(machine, Machine):
         remedy = "a TrainingResult has it as .rbm"
         raise InputError("machine", type(machine).__name__, "an RBM or a SymmetricRBM", remedy)
-    if data.n_sites != machine.n_visible:
-        raise InputError("data", f"{data.n_sites} sites", f"of {machine.n_visible}, like the machine")
+    check_sites(machine, data)
     n = len(data) if max_samples is None else min(len(data), whole_number("max_samples", max_samples, 2))
     if n < 2:
         raise InputError("data", f"{n} configuration", "two or more, for an error")

@@ -17,6 +17,7 @@ from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.lattice import Lattice
 from thermorbm.model import Machine
 from thermorbm.model.random_units import seed_sequence
+from thermorbm.observables.configurations import check_sites
 from thermorbm.reading.configurations import averages, thermal_averages
 from thermorbm.reading.values import Generated, Generation
 from thermorbm.stats import mean_estimate
@@ -157,8 +158,7 @@ def _from_data(
 ) -> Dataset:
     if data is None:
         raise InputError("data", None, "configurations to start from")
-    if data.n_sites != machine.n_visible:
-        raise InputError("data", f"{data.n_sites} sites", f"of {machine.n_visible}, like the machine")
+    check_sites(machine, data)
     rows = np.arange(n, dtype=np.int64) * len(data) // n  # evenly spaced, and repeated if n > len(data)
     starts = data.select(rows)
     size = max(1, _SPINS_AT_ONCE // machine.width)

@@ -115,11 +115,7 @@ def likelihood(machine: Machine, train: Dataset, held_out: Dataset, seed: int) -
 def scores(machine: Machine, data: Dataset, n_samples: int, seed: int) -> Scores:
     """L~ per spin in nats and the cross entropy per unit, of n_samples random configurations."""
     total = ob.pseudo_likelihood(machine, data, n_samples, seed)
-    per_spin = 1 / data.n_sites
-    return Scores(
-        Estimate(per_spin * total.value, per_spin * total.error),
-        ob.cross_entropy(machine, data, n_samples, seed),
-    )
+    return Scores(total.scaled(1 / data.n_sites), ob.cross_entropy(machine, data, n_samples, seed))
 
 
 def visible_energy(machine: Machine, train: Dataset, held_out: Dataset) -> tuple[VisibleEnergy, Arrays]:
@@ -219,10 +215,10 @@ def _nearest_error(machine: SymmetricRBM) -> float:
     """Of the coupling of neighbours, the mean over axes, where training has left errors with the machine."""
     if "couplings" not in machine.provenance:
         return math.nan
-    found = ob.coupling_estimates(machine)
+    estimates = ob.coupling_estimates(machine)
     axes = [tuple(row) for row in np.eye(len(machine.shape), dtype=np.int64).tolist()]
-    weights = np.array([float(label in axes) for label in found.labels]) / len(axes)
-    return math.sqrt(float(weights @ found.covariance @ weights))
+    weights = np.array([float(label in axes) for label in estimates.labels]) / len(axes)
+    return math.sqrt(float(weights @ estimates.covariance @ weights))
 
 
 def _own_chains(machine: SymmetricRBM, held_out: Dataset, seed: int) -> OwnChains:

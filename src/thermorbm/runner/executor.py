@@ -15,7 +15,7 @@ from thermorbm.runner.pool import Answer, Workers
 from thermorbm.runner.progress import Clock, Listener, Snapshot, State, count, stages
 from thermorbm.runner.rundir import RunDirectory
 from thermorbm.runner.store import is_done
-from thermorbm.runner.task import Cost, Room, Task
+from thermorbm.runner.task import Cost, Room, Task, short_id
 from thermorbm.storage import write_json
 
 # A task is tried so often when its worker is killed, and a damaged result made again so often.
@@ -203,15 +203,15 @@ class Executor:
         self._schedule.finish(task_id)
         self._done.append(task_id)
         for note in notes:
-            self._listener.note(f"{_name(task_id)}: {note}")
+            self._listener.note(f"{short_id(task_id)}: {note}")
 
     def _remake(self, damaged: str, reader: str, problem: str) -> None:
         """A result is damaged: removes it and has it made again, but not for ever."""
         self._remakes[damaged] += 1
         if self._remakes[damaged] > MOST_REMAKES:
-            self._fail(reader, f"{_name(damaged)} is damaged again and again: {problem}")
+            self._fail(reader, f"{short_id(damaged)} is damaged again and again: {problem}")
             return
-        self._listener.note(f"{_name(damaged)}: result cannot be used ({problem}); computing it again")
+        self._listener.note(f"{short_id(damaged)}: result cannot be used ({problem}); computing it again")
         for path in (self._directory.reduced(damaged), self._directory.large(damaged)):
             path.unlink(missing_ok=True)
         self._attempts[reader] -= 1
@@ -219,7 +219,7 @@ class Executor:
 
     def _revive(self, task_id: str, how: str) -> None:
         if self._attempts[task_id] < MOST_ATTEMPTS:
-            self._listener.note(f"{_name(task_id)}: its worker was ended {how}; trying again")
+            self._listener.note(f"{short_id(task_id)}: its worker was ended {how}; trying again")
             self._schedule.retry(task_id)
         else:
             self._fail(task_id, f"its worker was ended {MOST_ATTEMPTS} times, the last time {how}")
@@ -231,7 +231,7 @@ class Executor:
         record = {"error": error, "log": str(self._directory.log(task_id).relative_to(self._directory.path))}
         write_json(self._directory.failure(task_id), record)
         waiting = f"; {len(skipped)} tasks that need it are skipped" if skipped else ""
-        self._listener.note(f"{_name(task_id)}: FAILED: {error}{waiting}")
+        self._listener.note(f"{short_id(task_id)}: FAILED: {error}{waiting}")
 
     def _tell(self) -> None:
         self._lock.beat()
@@ -251,11 +251,6 @@ class Executor:
         self._state_written = time.monotonic()
         snapshot = self._snapshot()
         last = next(reversed(self._failed.items()), None)
-        last_error = None if last is None else f"{_name(last[0])}: {last[1]}"
+        last_error = None if last is None else f"{short_id(last[0])}: {last[1]}"
         state = State(snapshot.running, snapshot.eta, self._n_workers, last_error)
         write_json(self._state, asdict(state))
-
-
-def _name(task_id: str) -> str:
-    """kind/name, without the hash."""
-    return task_id.rsplit("-", 1)[0]

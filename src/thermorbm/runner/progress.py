@@ -14,7 +14,7 @@ from thermorbm.records import BadRecord, from_plain
 from thermorbm.runner.lock import owner
 from thermorbm.runner.rundir import RunDirectory, read_plan, shard_owners
 from thermorbm.runner.store import damage
-from thermorbm.runner.task import Cost, Task
+from thermorbm.runner.task import Cost, Task, short_id
 from thermorbm.storage import read_json
 
 # What the estimated costs weigh beside what was measured: so many seconds, or this share of all work. The
@@ -85,7 +85,7 @@ class Clock:
     def running(self) -> tuple[Running, ...]:
         now = time.monotonic()
         return tuple(
-            Running(task_id.rsplit("-", 1)[0], now - start, self.fractions[task_id])
+            Running(short_id(task_id), now - start, self.fractions[task_id])
             for task_id, start in self.started.items()
         )
 
@@ -193,7 +193,7 @@ def read_status(directory: RunDirectory) -> Status:
     states |= {
         task_id: "running"
         for task_id, state in states.items()
-        if state == "pending" and task_id.rsplit("-", 1)[0] in under_way
+        if state == "pending" and short_id(task_id) in under_way
     }
     return Status(
         read_json(directory.path / "run.json")["study"],

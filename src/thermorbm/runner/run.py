@@ -23,7 +23,7 @@ from thermorbm.runner.rundir import (
 )
 from thermorbm.runner.shards import Shard, share
 from thermorbm.runner.store import damage, is_done
-from thermorbm.runner.task import LAST, Cost, Room, Task, available_memory, worker_memory
+from thermorbm.runner.task import LAST, Cost, Room, Task, available_memory, short_id, worker_memory
 
 # Shards that begin together prepare the directory one after the other.
 SHARD_PATIENCE_SECONDS = 120.0
@@ -161,8 +161,7 @@ def survey(tasks: Mapping[str, Task], directory: RunDirectory, listener: Listene
         if problem is None:
             good.add(task_id)
         elif problem:
-            name = task_id.rsplit("-", 1)[0]
-            listener.note(f"{name}: result cannot be used ({problem}); computing it again")
+            listener.note(f"{short_id(task_id)}: result cannot be used ({problem}); computing it again")
             directory.reduced(task_id).unlink(missing_ok=True)
     has_large = {
         task_id for task_id, task in tasks.items() if task.makes_large and directory.large(task_id).exists()

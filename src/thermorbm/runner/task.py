@@ -134,6 +134,11 @@ class Step:
         )
 
 
+def short_id(task_id: str) -> str:
+    """kind/name, without the hash: what people are told."""
+    return task_id.rsplit("-", 1)[0]
+
+
 def derived_seed(seed: int, *names: object) -> int:
     """A seed that depends on the study's seed and on these names, and on no other task."""
     digest = hashlib.sha256("\0".join(str(name) for name in names).encode()).digest()

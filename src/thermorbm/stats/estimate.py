@@ -97,6 +97,10 @@ class Estimate:
     def __getstate__(self) -> dict[str, float]:
         return {"value": self.value, "error": self.error}  # correlations end with the process
 
+    def scaled(self, factor: float) -> Estimate:
+        """A known number times this, as of a total per spin."""
+        return Estimate(factor * self.value, abs(factor) * self.error)
+
     def z_score(self, truth: float) -> float:
         """Distance from the truth in standard errors; 0 where both agree exactly and the error is 0."""
         distance = self.value - truth

@@ -123,12 +123,12 @@ def fine_curves(solved: Reweighting, temperatures: NDArray[np.float64], magnetic
     magnetic: with those of the order parameter.
     """
     inside = (temperatures >= solved.temperatures[0]) & (temperatures <= solved.temperatures[-1])
-    found = solved.curves(temperatures[inside])
-    arrays: Arrays = {"reweighted.temperature": found.temperatures}
+    curves = solved.curves(temperatures[inside])
+    arrays: Arrays = {"reweighted.temperature": curves.temperatures}
     for key, name in NAMES.items():
         if key in MAGNETIC and not magnetic:
             continue
-        estimates: Estimates = getattr(found, key)
+        estimates: Estimates = getattr(curves, key)
         arrays[f"reweighted.{name}"] = estimates.values.astype(np.float32)
         arrays[f"reweighted.{name}.errors"] = estimates.errors.astype(np.float32)
     return arrays
@@ -136,9 +136,11 @@ def fine_curves(solved: Reweighting, temperatures: NDArray[np.float64], magnetic
 
 def entropies(solved: Reweighting, temperatures: Sequence[float], otherwise: Curve | None) -> Curve | None:
     """S per spin at those temperatures; where no path leads to a known end, from the curve `otherwise`."""
-    found = solved.curves(np.array(temperatures)).entropy
+    reweighted = solved.curves(np.array(temperatures)).entropy
     rows = {} if otherwise is None else dict(zip(otherwise.x, _pairs(otherwise), strict=True))
-    for x, value, error in zip(temperatures, found.values.tolist(), found.errors.tolist(), strict=True):
+    for x, value, error in zip(
+        temperatures, reweighted.values.tolist(), reweighted.errors.tolist(), strict=True
+    ):
         if np.isfinite(value):
             rows[x] = (value, error)
     if not rows:

@@ -213,8 +213,8 @@ class Family:
         """H of the configurations, None where it is not known."""
         if self.named is not None:
             return self.named.of(self.shape)
-        known = self.hamiltonian == "ising" and self.shape is not None
-        return as_hamiltonian(Lattice(self.shape)) if known and self.shape is not None else None
+        is_ising = self.hamiltonian == "ising" and self.shape is not None
+        return as_hamiltonian(Lattice(self.shape)) if is_ising and self.shape is not None else None
 
     @property
     def lattice(self) -> Lattice | None:

@@ -124,10 +124,10 @@ def _bad_history(history: History, columns: Sequence[str]) -> str:
 def _differences(saved: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:
     """Where two runs differ, in words."""
     for name, value in wanted.items():
-        found = saved.get(name)
-        if isinstance(value, Mapping) and isinstance(found, Mapping):
-            yield from (f"{name}'s {difference}" for difference in _differences(found, value))
-        elif found != value and name in ("data", "validation"):
+        stored = saved.get(name)
+        if isinstance(value, Mapping) and isinstance(stored, Mapping):
+            yield from (f"{name}'s {difference}" for difference in _differences(stored, value))
+        elif stored != value and name in ("data", "validation"):
             yield f"{name} differ"
-        elif found != value:
-            yield f"{name} is {found!r}, not {value!r}"
+        elif stored != value:
+            yield f"{name} is {stored!r}, not {value!r}"

@@ -136,16 +136,16 @@ def _dense(W: NDArray[np.float64]) -> Arrays:
 def pair_start(data: Dataset, n_filters: int, window: tuple[int, ...], seed: SeedSequence) -> Arrays:
     """Filters, visible and hidden biases of a machine with one coupling per filter, float32."""
     arrays = small_filters(n_filters, 1, window, seed)
-    found = _inferred(data, window, seed)
-    if found is None:
+    couplings = _inferred(data, window, seed)
+    if couplings is None:
         return arrays
-    strongest = sorted(_significant(found).items(), key=lambda item: -abs(item[1].value))
+    strongest = sorted(_significant(couplings).items(), key=lambda item: -abs(item[1].value))
     if not strongest:
         return arrays
     filters = _FILTER_NOISE * arrays["filters"]
     for filter_, (offset, coupling) in zip(filters, strongest, strict=False):
         filter_ += _two_taps(window, offset, coupling.value)
-    bias = found.field.value if is_magnetized(data) else 0.0
+    bias = couplings.field.value if is_magnetized(data) else 0.0
     return {**arrays, "filters": filters.astype(np.float32), "visible_bias": np.array(bias, np.float32)}
 
 
