@@ -11,7 +11,7 @@ from thermorbm.report.labels import cell, percent, short, with_error
 from thermorbm.report.run import Run, read_run
 from thermorbm.report.section import PageTable
 from thermorbm.report.sections.extrapolation import best_indicators, extrapolation_tables
-from thermorbm.study.results import CriticalTemperature, Family
+from thermorbm.study.results import CriticalTemperature, FamilyResults
 
 Row = dict[str, str]
 
@@ -140,7 +140,7 @@ def beyond(plus: Study) -> str:
     return "\n\n".join([*texts, "Every indicator on every lattice:", table])
 
 
-def _estimates(family: Family) -> list[CriticalTemperature]:
+def _estimates(family: FamilyResults) -> list[CriticalTemperature]:
     rows = [row for row in family.critical_temperatures if row.variant is not None]
     return [row for row in rows if row.estimate is not None and row.problem is None]
 

@@ -14,9 +14,9 @@ from thermorbm.lattice import Lattice
 from thermorbm.model import RBM, SymmetricRBM, generator_state, sandwich
 from thermorbm.model.annealing import anneal, bennett, crossing, effective_number, placed, population
 from thermorbm.model.energy import log_2cosh
+from thermorbm.model.first_run import find_guide, first_run
 from thermorbm.model.partition import log_partition_ais
 from thermorbm.model.path import STARTS, hidden_work, make_path, preferred_pattern
-from thermorbm.model.pilot import find_guide, pilot
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-13), (np.float32, 1e-6)])
@@ -285,11 +285,11 @@ def test_of_two_paths_the_pilot_takes_that_of_the_larger_bound():
     rbm = RBM(0.2 * np.array([uniform] * 9 + [pattern] * 11), np.zeros(64), np.zeros(20))
     seed = np.random.SeedSequence(2)
     assert find_guide(rbm, seed) > 0
-    assert pilot(rbm, "auto", 64, seed).path.guide == 0
+    assert first_run(rbm, "auto", 64, seed).path.guide == 0
     found = rbm.log_partition("ais", seed=1)
     assert abs(found.value - rbm.log_partition().value) < 4 * found.error
     with pytest.raises(InputError, match="start must be one of auto, bias, zero, mean-field, got 'outo'"):
-        pilot(rbm, "outo", 64, seed)
+        first_run(rbm, "outo", 64, seed)
 
 
 @pytest.mark.slow

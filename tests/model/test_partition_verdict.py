@@ -7,8 +7,8 @@ import pytest
 
 from thermorbm.model import RBM
 from thermorbm.model.annealing import Anneal, crossing
+from thermorbm.model.first_run import pattern_bound
 from thermorbm.model.path import leading_patterns, make_path
-from thermorbm.model.pilot import pattern_bound
 from thermorbm.model.sandwich import Equilibrium, Sandwich
 
 

@@ -2,7 +2,15 @@
 
 from thermorbm.records import NotDone
 from thermorbm.report.run import FamilyView, Run
-from thermorbm.study.results import Family, Machine, Results, StudyInfo, TaskCounts, Timings, Verdict
+from thermorbm.study.results import (
+    FamilyResults,
+    MachineResults,
+    Results,
+    StudyInfo,
+    TaskCounts,
+    Timings,
+    Verdict,
+)
 from thermorbm.study.spec import Control
 
 
@@ -13,7 +21,7 @@ def a_machine(n_hidden=4, **changes):
         "n_train": 9, "n_held_out": 3, "verdict": Verdict("converged"), "last_record": {},
         "precision": "single", "threads": 1,
     }  # fmt: skip
-    return Machine(**{**values, **changes})
+    return MachineResults(**{**values, **changes})
 
 
 def a_family(name="2d", **changes):
@@ -22,7 +30,7 @@ def a_family(name="2d", **changes):
         "critical_temperature": 2.269, "data": (), "energies": (), "machines": (),
         "thermodynamics": NotDone("not wanted"), "indicators": (), "critical_temperatures": (),
     }  # fmt: skip
-    return Family(**{**values, **changes})
+    return FamilyResults(**{**values, **changes})
 
 
 def a_run(path, *families, extrapolations=()):

@@ -14,7 +14,7 @@ from thermorbm.cli.console import print_json, print_table, say
 from thermorbm.cli.options import JsonOption, WorkersOption, real_option
 
 if TYPE_CHECKING:
-    from thermorbm.study.results import CriticalTemperature, Family, Results
+    from thermorbm.study.results import CriticalTemperature, FamilyResults, Results
 
 EPILOG = """\b
 Exit codes:
@@ -178,7 +178,7 @@ def show_headlines(results: Results, path: Path) -> None:
         say(f"{n_determined} of {len(rows)} indicators give a T_c; all of them: thermorbm critical {path}")
 
 
-def _sought(results: Results) -> Iterator[tuple[Family, CriticalTemperature]]:
+def _sought(results: Results) -> Iterator[tuple[FamilyResults, CriticalTemperature]]:
     """All that stands in the table; a variant of a few temperatures has none."""
     for family in results.families:
         for row in family.critical_temperatures:
@@ -190,7 +190,7 @@ def _is_determined(row: CriticalTemperature) -> bool:
     return row.estimate is not None and row.problem is None
 
 
-def _print(rows: list[tuple[Family, CriticalTemperature]]) -> None:
+def _print(rows: list[tuple[FamilyResults, CriticalTemperature]]) -> None:
     from thermorbm.study.quantities import indicator_text
 
     cells = [

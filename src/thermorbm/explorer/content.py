@@ -105,7 +105,7 @@ class _Reader:
         self._store = Store(self._directory)
         self._datasets = dict(_dataset_tasks(self._directory))
 
-    def family(self, family: results.Family) -> FamilyContent:
+    def family(self, family: results.FamilyResults) -> FamilyContent:
         chosen = {key: _machines_of(family, *KINDS[key]) for key in KINDS}
         chosen = {key: machines for key, machines in chosen.items() if machines}
         notes = [
@@ -121,9 +121,9 @@ class _Reader:
 
     def _point(
         self,
-        family: results.Family,
+        family: results.FamilyResults,
         value: float,
-        chosen: Mapping[str, Mapping[float, results.Machine]],
+        chosen: Mapping[str, Mapping[float, results.MachineResults]],
         notes: list[str],
     ) -> Point:
         rows = {key: machines[value] for key, machines in chosen.items() if value in machines}
@@ -134,9 +134,9 @@ class _Reader:
 
     def _data(
         self,
-        family: results.Family,
+        family: results.FamilyResults,
         value: float,
-        rows: Mapping[str, results.Machine],
+        rows: Mapping[str, results.MachineResults],
         notes: list[str],
     ) -> ShownData | None:
         task_id = self._datasets.get((family.name, value))
@@ -153,7 +153,7 @@ class _Reader:
         observed: Arrays = next((arrays for file in files if (arrays := self._run.arrays(file))), {})
         return kept_data(observed, self._run.arrays(row.file), row.thermal, row.n_sites)
 
-    def _machine(self, row: results.Machine, notes: list[str]) -> ShownMachine:
+    def _machine(self, row: results.MachineResults, notes: list[str]) -> ShownMachine:
         facts, task_id = _facts(row), _task_id(row.file)
         if task_id is not None and self._directory.large(task_id).exists():
             try:
@@ -163,7 +163,7 @@ class _Reader:
                 notes.append(f"The machine {row.variant} at {row.value:g} cannot be read: {error.problem}.")
         return ShownMachine(None, facts, self._kept_filters(row))
 
-    def _kept_filters(self, row: results.Machine) -> NDArray[Any] | None:
+    def _kept_filters(self, row: results.MachineResults) -> NDArray[Any] | None:
         """All filters where they were kept, else the first few, else None. -> (n, n_sites)."""
         if not isinstance(row.weights, results.Weights):
             return None
@@ -198,21 +198,23 @@ def _dataset_tasks(directory: RunDirectory) -> Iterator[tuple[tuple[str, float],
             yield (str(labels.get("family")), float(labels.get("value", 0.0))), task.id
 
 
-def _machines_of(family: results.Family, role: str, as_paper: bool) -> dict[float, results.Machine]:
+def _machines_of(
+    family: results.FamilyResults, role: str, as_paper: bool
+) -> dict[float, results.MachineResults]:
     """The smallest machines of a kind from the first seed, by value."""
     rows = [row for row in family.first_seeds(role) if bool(row.as_paper) == as_paper]
     smallest = min((row.n_hidden for row in rows), default=0)
     return {row.value: row for row in rows if row.value is not None and row.n_hidden == smallest}
 
 
-def _kind_name(key: str, machine: results.Machine) -> str:
+def _kind_name(key: str, machine: results.MachineResults) -> str:
     if machine.filters:
         side = f" of side {machine.kernel}" if machine.kernel else ""
         return f"{NAMES[key]}, {machine.filters} filters{side}"
     return f"{NAMES[key]}, {machine.n_hidden} hidden units"
 
 
-def _facts(row: results.Machine) -> list[str]:
+def _facts(row: results.MachineResults) -> list[str]:
     facts = [f"Training: {row.verdict.status}."]
     seen = row.observation()
     if isinstance(seen, results.Observation) and seen.correlations_learnt is not None:

@@ -11,10 +11,10 @@ from thermorbm.checks import whole_number
 from thermorbm.errors import InputError
 from thermorbm.model.annealing import anneal
 from thermorbm.model.energy import visible_energy
+from thermorbm.model.first_run import AUTO, first_run
 from thermorbm.model.layers import Layers
 from thermorbm.model.partition import CHAINS, planned_rungs
 from thermorbm.model.path import Path, make_path
-from thermorbm.model.pilot import AUTO, pilot
 from thermorbm.model.random_units import Seed, generator_state, seed_sequence
 from thermorbm.model.sandwich import Progress, ticker
 from thermorbm.stats import Estimate
@@ -46,7 +46,7 @@ def entropy_upper_bound(
         raise InputError("v", f"{len(v)} configurations", "two or more, for an error")
     look, back = seed_sequence(seed).spawn(2)
     if betas is None:
-        first = pilot(machine, start or AUTO, CHAINS, look)
+        first = first_run(machine, start or AUTO, CHAINS, look)
         path, rungs = first.path, planned_rungs(first)
     else:
         path, rungs = make_path(machine, start or "bias", guide), _checked(betas)

@@ -15,9 +15,9 @@ from thermorbm.checks import whole_number
 from thermorbm.errors import InputError
 from thermorbm.model.annealing import placed, work_lengths
 from thermorbm.model.energy import log_2cosh_sum, visible_energy
+from thermorbm.model.first_run import AUTO, FirstRun, first_run, pattern_bound
 from thermorbm.model.layers import Layers
 from thermorbm.model.path import Path
-from thermorbm.model.pilot import AUTO, Pilot, pattern_bound, pilot
 from thermorbm.model.random_units import Seed, seed_sequence
 from thermorbm.model.sandwich import CLEARLY, LEAST_HIDDEN, PADDING, Equilibrium, Progress, Sandwich, sandwich
 from thermorbm.model.units import row_blocks
@@ -99,12 +99,12 @@ def log_partition_ais(
 
     width: nats; None for 0.002 per visible unit and at least 0.5. n_chains, n_rungs: None to adapt them (to
     at most 4096 and most_rungs). most_doubted: rungs that are allowed, if they are more, as long as something
-    speaks against the value. start: see `path.make_path`, and `pilot.pilot` for "auto".
+    speaks against the value. start: see `path.make_path`, and `first_run.first_run` for "auto".
     """
     asked, most = _width(machine, width), whole_number("most_rungs", most_rungs, 1)
     chains = CHAINS if n_chains is None else whole_number("n_chains", n_chains, 2)
     seeds = seed_sequence(seed)
-    first = pilot(machine, start, min(chains, CHAINS), seeds.spawn(1)[0])
+    first = first_run(machine, start, min(chains, CHAINS), seeds.spawn(1)[0])
     path, betas, works = first.path, first.betas, first.works
     plan = _first_plan(works, asked, chains, n_chains is None)
     rungs = min(plan[0], most) if n_rungs is None else whole_number("n_rungs", n_rungs, 1)
@@ -123,7 +123,7 @@ def log_partition_ais(
         betas, works, plan = found.betas, found.forward.works, better
 
 
-def planned_rungs(first: Pilot) -> NDArray[np.float64]:
+def planned_rungs(first: FirstRun) -> NDArray[np.float64]:
     """As many rungs as ln Z to the default width would begin with, placed by a pilot run."""
     n_rungs, _ = _first_plan(first.works, _width(first.path.machine, None), CHAINS, adapt=False)
     return placed(first.betas, first.works, n_rungs)
@@ -200,13 +200,13 @@ def _verdict(found: Sandwich, asked: float) -> str:
     return _problem(found) or ("ok" if width <= asked else is_wide)
 
 
-def _problem(found: Sandwich) -> str | None:
+def _problem(bounds: Sandwich) -> str | None:
     """Why the value cannot be used as it is; None where nothing speaks against it."""
-    if found.equilibrium.problem:
-        return found.equilibrium.problem
-    if not found.overlaps:
+    if bounds.equilibrium.problem:
+        return bounds.equilibrium.problem
+    if not bounds.overlaps:
         return "too few rungs: no work is common to both directions"
-    return found.doubt
+    return bounds.doubt
 
 
 def log_partition_exact(machine: Layers) -> LogPartition:

@@ -18,7 +18,7 @@ from thermorbm.report.panels import Panel, Series, all_panels, draw_panels, seri
 from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, Points, Run, points
 from thermorbm.report.style import BELOW_NEAR_ABOVE, DOUBLE, colour, marker, new_figure, symmetric_limit
 from thermorbm.study.quantities import Arrays
-from thermorbm.study.results import Indicators, Machine, Weights
+from thermorbm.study.results import Indicators, MachineResults, Weights
 
 # The paper's three temperatures 1.0, 2.25 and 3.5, in units of T_c.
 LANDMARKS = (0.44, 0.99, 1.54)
@@ -68,7 +68,7 @@ def control_panel(
 
 
 def landmarks(family: FamilyView) -> list[float]:
-    """Machine of machines below, near and above T_c; lowest, middle and highest where T_c is not known."""
+    """Values of machines below, near and above T_c; lowest, middle and highest where T_c is not known."""
     values = sorted({m.value for m in family.results.first_seeds() if m.value is not None})
     if not values:
         raise Missing(NO_MACHINES["main"])
@@ -86,14 +86,14 @@ def near_critical(family: FamilyView) -> float:
     return chosen[min(1, len(chosen) - 1)]
 
 
-def landmark_machines(family: FamilyView) -> list[tuple[float, Machine, str]]:
+def landmark_machines(family: FamilyView) -> list[tuple[float, MachineResults, str]]:
     """(value, machine, colour) of the smallest machines at the landmarks."""
     pairs = [(value, family.results.machine("main", family.smallest(), value)) for value in landmarks(family)]
     colours = BELOW_NEAR_ABOVE if len(pairs) == 3 else tuple(colour(i) for i in range(len(pairs)))
     return [(value, machine, c) for (value, machine), c in zip(pairs, colours, strict=True) if machine]
 
 
-def lattice_filters(family: FamilyView, machine: Machine) -> tuple[NDArray[Any], float]:
+def lattice_filters(family: FamilyView, machine: MachineResults) -> tuple[NDArray[Any], float]:
     """The stored filters, wrapped to the lattice, and the standard deviation of all weights."""
     numbers, arrays = family.weights(machine)
     if "filters" not in arrays:

@@ -34,7 +34,7 @@ from thermorbm.report.run import (
 )
 from thermorbm.report.section import Check, Ruling, decide, undecided
 from thermorbm.study.quantities import indicator_tex
-from thermorbm.study.results import CriticalTemperature, Indicators, Machine, Moments
+from thermorbm.study.results import CriticalTemperature, Indicators, MachineResults, Moments
 
 # Sarle's coefficient of a flat distribution; two peaks give more, one gives less.
 FLAT = 5 / 9
@@ -51,7 +51,7 @@ CLOSE = 0.03  # of its own target
 NO_TC = "no transition was determined"
 
 
-def moments_of(machine: Machine, name: str) -> Moments:
+def moments_of(machine: MachineResults, name: str) -> Moments:
     """Mean, variance and shape of one kind of weights or sums of a machine."""
     moments: Moments = getattr(need(machine.weights, NO_WEIGHTS), name)
     return moments

@@ -18,9 +18,9 @@ from thermorbm.study.quantities import ON_TRAINING_DATA, Arrays
 from thermorbm.study.results import (
     Curve,
     Data,
-    Family,
+    FamilyResults,
     Indicators,
-    Machine,
+    MachineResults,
     Observation,
     Results,
     Thermodynamics,
@@ -148,7 +148,7 @@ class FamilyView:
     """
 
     run: Run
-    results: Family
+    results: FamilyResults
     as_paper: bool = False
 
     @property
@@ -203,7 +203,7 @@ class FamilyView:
             raise Missing(NO_MACHINES[role])
         return sizes[0]
 
-    def smallest_machines(self) -> list[tuple[float, Machine]]:
+    def smallest_machines(self) -> list[tuple[float, MachineResults]]:
         """Machines for single temperatures with the fewest hidden units, each with its temperature."""
         machines = self.results.first_seeds("main", self.smallest())
         return [(machine.value, machine) for machine in machines if machine.value is not None]
@@ -217,7 +217,7 @@ class FamilyView:
         item = self.indicators(role, n_hidden)
         return [] if item is None else points(item.curves.get(name))
 
-    def weights(self, machine: Machine) -> tuple[Weights, Arrays]:
+    def weights(self, machine: MachineResults) -> tuple[Weights, Arrays]:
         """Numbers and arrays of the task that read the machine's weights."""
         numbers = need(machine.weights, NO_WEIGHTS)
         arrays = self.run.arrays(numbers.file)

@@ -16,12 +16,12 @@ from thermorbm.runner.store import Reduced, read_values, versions
 from thermorbm.runner.task import Task
 from thermorbm.stats import Estimate
 from thermorbm.storage import read_json, write_csv
-from thermorbm.study import results as typed
 from thermorbm.study.named import bond_label, described
 from thermorbm.study.quantities import ON_TRAINING_DATA, QUANTITIES, Quantity
 from thermorbm.study.results import (
     FORMAT,
-    Machine,
+    FamilyResults,
+    MachineResults,
     Observation,
     Results,
     make_results,
@@ -250,7 +250,7 @@ def _tables(results: Results) -> dict[str, list[Values]]:
     return tables
 
 
-def summary_row(machine: Machine, entropies: Mapping[float, Estimate]) -> dict[str, Any]:
+def summary_row(machine: MachineResults, entropies: Mapping[float, Estimate]) -> dict[str, Any]:
     """The row of a machine in `tables/summary.csv`; one for all temperatures has the means over them.
 
     entropies: S per spin by temperature, exact or integrated.
@@ -282,7 +282,7 @@ def _with_learnt(results: Results) -> Results:
     return replace(results, families=tuple(_family_with_learnt(family) for family in results.families))
 
 
-def _family_with_learnt(family: typed.Family) -> typed.Family:
+def _family_with_learnt(family: FamilyResults) -> FamilyResults:
     entropies = known_entropies(family)
 
     def share(row: Observation) -> Estimate | None:
@@ -296,7 +296,7 @@ def _family_with_learnt(family: typed.Family) -> typed.Family:
     return replace(family, machines=tuple(machines))
 
 
-def known_entropies(family: typed.Family) -> dict[float, Estimate]:
+def known_entropies(family: FamilyResults) -> dict[float, Estimate]:
     """S per spin by temperature: exact on this very lattice where known, else from the samples."""
     entropies: dict[float, Estimate] = {}
     curve = family.thermodynamics.curves.get("entropy_per_spin") if family.thermodynamics else None

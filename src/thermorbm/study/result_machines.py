@@ -123,7 +123,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Machine:
+class MachineResults:
     """One machine. value: None if it was trained on all temperatures together. variant: its name in the
     study. role: what that variant is for. as_paper: trained as the paper's. filters, kernel: of symmetric
     machines. file: of its training history.

@@ -54,7 +54,7 @@ from thermorbm.study.result_machines import (
     Certificate as Certificate,
     Data as Data,
     Energies,
-    Machine as Machine,
+    MachineResults as MachineResults,
     Observation as Observation,
     Partition as Partition,
     Verdict as Verdict,
@@ -84,7 +84,7 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Family:
+class FamilyResults:
     """Configurations on one lattice, and the machines trained on them.
 
     hamiltonian: "ising" is the ferromagnet with J = 1, "unknown" none, any other is named in `model`. shape:
@@ -100,7 +100,7 @@ class Family:
     critical_temperature: float | None
     data: tuple[Data, ...]
     energies: tuple[Energies, ...]
-    machines: tuple[Machine, ...]
+    machines: tuple[MachineResults, ...]
     thermodynamics: Thermodynamics | NotDone
     indicators: tuple[Indicators, ...]
     critical_temperatures: tuple[CriticalTemperature, ...]
@@ -140,7 +140,7 @@ class Family:
     def has_paper_machines(self) -> bool:
         return any(machine.as_paper for machine in self.machines)
 
-    def trained(self, as_paper: bool) -> Family:
+    def trained(self, as_paper: bool) -> FamilyResults:
         """With the machines that were trained as the paper's, or with the others; the data stay."""
         return replace(
             self,
@@ -153,7 +153,7 @@ class Family:
             ),
         )
 
-    def first_seeds(self, role: str = "main", n_hidden: int | None = None) -> list[Machine]:
+    def first_seeds(self, role: str = "main", n_hidden: int | None = None) -> list[MachineResults]:
         """The machines of that role from the first seed, by size and value."""
         machines = [
             machine
@@ -162,7 +162,7 @@ class Family:
         ]
         return sorted(machines, key=lambda machine: (machine.n_hidden, machine.value or 0.0))
 
-    def machine(self, role: str, n_hidden: int, value: float | None) -> Machine | NotDone:
+    def machine(self, role: str, n_hidden: int, value: float | None) -> MachineResults | NotDone:
         missing = NotDone(f"there is no machine with {n_hidden} hidden units at {value}")
         return next((m for m in self.first_seeds(role, n_hidden) if m.value == value), missing)
 
@@ -217,7 +217,7 @@ class Results:
 
     study: StudyInfo
     versions: Mapping[str, str]
-    families: tuple[Family, ...]
+    families: tuple[FamilyResults, ...]
     extrapolations: tuple[Extrapolation, ...]
     tasks: TaskCounts
     timings: Timings

@@ -26,7 +26,7 @@ from thermorbm.report.rules import NO_TC, check_fall_with_size, check_peak, esti
 from thermorbm.report.run import ONE_SIZE, FamilyView, Missing, Points, Run, need, points
 from thermorbm.report.section import Ruling, RunFigure, Section, claim, compare, decide
 from thermorbm.report.style import GREY, ORANGE, SKY
-from thermorbm.study.results import Indicators, Machine
+from thermorbm.study.results import Indicators, MachineResults
 
 MEAN, VARIANCE = "visible_energy_mean_per_spin", "visible_energy_variance_per_spin"
 WITHOUT_BIASES = "zero_bias_energy_variance_per_spin"
@@ -71,7 +71,7 @@ def _variance_panel(column: Column) -> Panel:
     return control_panel(column.family, column.title, axis(VARIANCE), curves)
 
 
-def energies_of(machine: Machine) -> tuple[dict[str, float], int] | None:
+def energies_of(machine: MachineResults) -> tuple[dict[str, float], int] | None:
     """Means of the visible energy ("full") and of its approximations, and the number of sites.
 
     Totals in nats, of the configurations that the machine was trained on; None if they were not computed.

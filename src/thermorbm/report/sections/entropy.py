@@ -41,7 +41,7 @@ from thermorbm.report.sections.data import data_series, entropies, exact_series,
 from thermorbm.report.sections.generation import ROLES_SHOWN
 from thermorbm.report.style import BLACK, GREY, colour
 from thermorbm.study.quantities import HEAT_PEAK
-from thermorbm.study.results import Bracket, Data, Indicators, Machine, Observation, Thermodynamics
+from thermorbm.study.results import Bracket, Data, Indicators, MachineResults, Observation, Thermodynamics
 
 LIKELIHOOD = "pseudo_likelihood_per_spin"
 NO_LIKELIHOOD = "pseudo-likelihoods were not computed"
@@ -175,7 +175,7 @@ def _bracket_columns(run: Run) -> list[Cell]:
     ]
 
 
-def _bracket_row(family: FamilyView, machine: Machine, row: Observation, edges: Bracket) -> list[Cell]:
+def _bracket_row(family: FamilyView, machine: MachineResults, row: Observation, edges: Bracket) -> list[Cell]:
     data = family.data_at(row.value)
     return [
         machine.variant,
@@ -220,7 +220,7 @@ def likelihoods(family: FamilyView, role: str = "main") -> dict[int, ByValue]:
 
 
 def common_values(*curves: ByValue, reason: str) -> list[float]:
-    """Machine of the control parameter at which all curves have a point; Missing if there are none."""
+    """Values of the control parameter at which all curves have a point; Missing if there are none."""
     return need(sorted(set.intersection(*(set(curve) for curve in curves))) or None, reason)
 
 

@@ -14,7 +14,7 @@ from thermorbm.report.run import FamilyView, Run
 from thermorbm.report.section import Cell, PageTable, RunFigure, Section, each_view
 from thermorbm.report.sections.energy import MEAN, VARIANCE
 from thermorbm.report.style import BLACK, BLUE, GREY, SINGLE, VERMILION, new_figure
-from thermorbm.study.results import Machine
+from thermorbm.study.results import MachineResults
 
 N_HIDDEN_DRAWN, N_VISIBLE_DRAWN = 6, 9
 OTHER_HAMILTONIANS = Markup(
@@ -164,7 +164,7 @@ def machine_table(family: FamilyView) -> PageTable:
     return PageTable(columns, rows, f"{family.name}: {len(rows)} machines")
 
 
-def _machine_row(machine: Machine) -> list[Cell]:
+def _machine_row(machine: MachineResults) -> list[Cell]:
     seen = machine.observations[0] if machine.value is not None and machine.observations else None
     scores = seen.likelihood.held_out if seen and seen.likelihood else None
     energy = seen.visible_energy.held_out if seen and seen.visible_energy else None

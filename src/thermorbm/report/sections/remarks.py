@@ -25,7 +25,7 @@ from thermorbm.report.rules import estimates_by, moments_of
 from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, need
 from thermorbm.report.section import FamilyFigure, Ruling, claim, decide
 from thermorbm.report.style import BLUE, VERMILION
-from thermorbm.study.results import Machine
+from thermorbm.study.results import MachineResults
 
 PROPORTIONS = (
     "visible_energy_mean_per_spin",
@@ -35,7 +35,7 @@ PROPORTIONS = (
 SHIFTED = {"b": Markup("<i>b</i>"), "inverse_filter_sums": Markup("inverse-filter sums")}
 
 
-def unbalanced_machines(family: FamilyView) -> list[tuple[float, Machine, Machine]]:
+def unbalanced_machines(family: FamilyView) -> list[tuple[float, MachineResults, MachineResults]]:
     """Machines on data with unequal signs, each with its temperature and its twin on balanced data."""
     machines = family.results.first_seeds("unbalanced")
     rows = [(m.value, m, family.results.machine("main", m.n_hidden, m.value)) for m in machines]
@@ -65,7 +65,9 @@ def draw_unequal_signs(family: FamilyView) -> Chart:
     return curves_chart(caption, panels, columns=min(2, len(pairs)))
 
 
-def _both_signs(family: FamilyView, unequal: Machine, balanced: Machine, key: str) -> tuple[Series, ...]:
+def _both_signs(
+    family: FamilyView, unequal: MachineResults, balanced: MachineResults, key: str
+) -> tuple[Series, ...]:
     return (
         histogram(plain("balanced signs"), family.weights(balanced), key, BLUE),
         histogram(plain("unequal signs"), family.weights(unequal), key, VERMILION),
@@ -114,7 +116,7 @@ def unequal_signs_shift(family: FamilyView) -> Ruling:
     return decide(all(moved), "means in standard errors over units, {}", list_with(": ", words, "; "))
 
 
-def mean_in_errors(machine: Machine, name: str) -> float:
+def mean_in_errors(machine: MachineResults, name: str) -> float:
     """The mean of one kind of weights over its standard error among the units."""
     moments = moments_of(machine, name)
     error = math.sqrt(moments.variance / moments.n_values)

@@ -27,7 +27,7 @@ from thermorbm.report.sections import filter_sums, remarks
 from thermorbm.report.sections.entropy import NO_COMMON, NO_LIKELIHOOD, common_values, likelihoods
 from thermorbm.report.style import colour, marker
 from thermorbm.study.quantities import QUANTITIES
-from thermorbm.study.results import Machine
+from thermorbm.study.results import MachineResults
 
 CROSS_ENTROPY = plain("cross entropy per unit")
 WITHOUT_BIASES = ("pseudo_likelihood_per_spin", "visible_energy_variance_per_spin", "filter_sum_abs_variance")
@@ -61,7 +61,9 @@ def draw_training(family: FamilyView) -> Chart:
     return curves_chart(caption, kept, columns=2, height=1.9)
 
 
-def _histories(family: FamilyView, machines: list[Machine], key: str, scale: float) -> tuple[Series, ...]:
+def _histories(
+    family: FamilyView, machines: list[MachineResults], key: str, scale: float
+) -> tuple[Series, ...]:
     curves = []
     for index, machine in enumerate(machines):
         arrays = family.run.arrays(machine.file)

@@ -35,7 +35,7 @@ from thermorbm.report.section import Cell, FamilyFigure, PageTable, Section, eac
 from thermorbm.report.sections.data import data_series, exact_series, infinite_series
 from thermorbm.report.sections.entropy import entropy_series, smooth_series, upper_edges
 from thermorbm.report.style import BLACK, GREY, colour, marker
-from thermorbm.study.results import Interactions, Machine
+from thermorbm.study.results import Interactions, MachineResults
 
 ROLE = "symmetric"
 MOST_ROWS, MOST_FILTERS = 8, 8
@@ -46,7 +46,7 @@ MOST_COUPLINGS = 8  # in one figure; cells of three sites have 36
 Array = NDArray[np.float64]
 
 
-def fewest_filters(family: FamilyView) -> list[Machine]:
+def fewest_filters(family: FamilyView) -> list[MachineResults]:
     """Machines of the smallest number of filters that were read, first seeds, by temperature."""
     machines = [machine for machine in family.results.first_seeds(ROLE) if machine.interactions]
     if not machines:
@@ -55,7 +55,7 @@ def fewest_filters(family: FamilyView) -> list[Machine]:
     return [machine for machine in machines if machine.filters == fewest]
 
 
-def _learned(machine: Machine) -> tuple[float, Interactions]:
+def _learned(machine: MachineResults) -> tuple[float, Interactions]:
     """The temperature of the machine's data, and the Hamiltonian that it has learned."""
     return need(machine.value, NO_MACHINES[ROLE]), need(machine.interactions, NO_MACHINES[ROLE])
 
@@ -191,7 +191,7 @@ def _coupling_curves(family: FamilyView, n_hidden: int) -> dict[tuple[int, ...],
     return {tuple(map(int, name.split("_")[1:])): points(item.curves[name]) for name in names}
 
 
-def _reference(machines: list[Machine], level: float) -> Series:
+def _reference(machines: list[MachineResults], level: float) -> Series:
     ends = [_learned(machine)[0] for machine in (machines[0], machines[-1])]
     return series(plain("truth"), ends, [level, level], colour=BLACK, dash="dot", listed=level == 0.0)
 
@@ -264,14 +264,16 @@ def _true_field(family: FamilyView) -> str:
     return "" if model is None or model.field is None else f" The field is {model.field:g}."
 
 
-def _shown_vectors(family: FamilyView, machines: list[Machine]) -> list[tuple[int, ...]]:
+def _shown_vectors(family: FamilyView, machines: list[MachineResults]) -> list[tuple[int, ...]]:
     """Displacements that have a column: those of the true bonds, or the shortest of the machines."""
     if family.results.model and family.results.model.pairs:
         return [pair.r for pair in family.results.model.pairs]
     return [pair.r for pair in _learned(machines[0])[1].pairs[:MOST_VECTORS]] if machines else []
 
 
-def _row_of_vectors(family: FamilyView, machine: Machine, vectors: list[tuple[int, ...]]) -> list[Cell]:
+def _row_of_vectors(
+    family: FamilyView, machine: MachineResults, vectors: list[tuple[int, ...]]
+) -> list[Cell]:
     value, learned = _learned(machine)
     unit = value if family.run.results.study.control.is_temperature else 1.0
     couplings = {pair.r: pair.coupling for pair in learned.pairs}
@@ -280,14 +282,14 @@ def _row_of_vectors(family: FamilyView, machine: Machine, vectors: list[tuple[in
     return [*_place(machine), *shown, *_field_and_largest(learned, others, unit)]
 
 
-def _row(machine: Machine) -> list[Cell]:
+def _row(machine: MachineResults) -> list[Cell]:
     value, learned = _learned(machine)
     others = [abs(pair.coupling) for pair in learned.pairs if sum(pair.r) > 1]
     nearest = [short(learned.temperature), short(learned.nearest_coupling.value * value)]
     return [*_place(machine), *nearest, *_field_and_largest(learned, others, value)]
 
 
-def _place(machine: Machine) -> list[Cell]:
+def _place(machine: MachineResults) -> list[Cell]:
     return [str(machine.filters), str(machine.kernel), f"{_learned(machine)[0]:g}"]
 
 

@@ -20,12 +20,12 @@ from thermorbm.report.rules import FLAT, NO_DOMAINS, moments_of
 from thermorbm.report.run import NO_MACHINES, FamilyView, need
 from thermorbm.report.section import Check, FamilyFigure, Ruling, claim, compare, decide
 from thermorbm.report.style import colour
-from thermorbm.study.results import Machine
+from thermorbm.study.results import MachineResults
 
 FILTERS_SHOWN = 4
 
 
-def union_machine(family: FamilyView) -> Machine:
+def union_machine(family: FamilyView) -> MachineResults:
     """The smallest machine for all temperatures."""
     return need(family.results.machine("union", family.smallest("union"), None), NO_MACHINES["union"])
 
@@ -61,7 +61,7 @@ def _distributions(family: FamilyView, key: str) -> tuple[Series, ...]:
     )
 
 
-def _peaks(machine: Machine) -> Markup:
+def _peaks(machine: MachineResults) -> Markup:
     """Sarle's coefficient of the two distributions that should have two peaks."""
     hidden, sums = (short(moments_of(machine, name).bimodality, 2) for name in ("c", "filter_sums"))
     return text(
@@ -71,7 +71,7 @@ def _peaks(machine: Machine) -> Markup:
     )  # fmt: skip
 
 
-def largest_domain(machine: Machine) -> Measured:
+def largest_domain(machine: MachineResults) -> Measured:
     """The share of sites in a filter's largest domain, mean over the machine's filters."""
     return need(need(machine.weights, NO_DOMAINS).largest_domain, NO_DOMAINS)
 

@@ -38,7 +38,7 @@ from thermorbm.report.rules import NO_DOMAINS, check_gaussian, largest_ratio, me
 from thermorbm.report.run import NO_WEIGHTS, FamilyView, Points, need
 from thermorbm.report.section import FamilyFigure, Ruling, Section, claim, compare, decide
 from thermorbm.report.sections import filter_sums, union
-from thermorbm.study.results import Machine
+from thermorbm.study.results import MachineResults
 
 FILTERS_SHOWN = 5
 NEAR = 0.1  # a peak of a curve on a coarse grid counts as near T_c within a tenth of it
@@ -177,7 +177,7 @@ def uniform_share(family: FamilyView, place: int) -> tuple[float, Markup]:
 NO_MAJORITY = "signs of weights were not counted"
 
 
-def majority(machine: Machine) -> Measured:
+def majority(machine: MachineResults) -> Measured:
     """The share of the sign that most weights of a filter have, mean over filters."""
     return need(need(machine.weights, NO_MAJORITY).majority_sign, NO_MAJORITY)
 

@@ -36,7 +36,7 @@ _FEWEST_CHAINS = 5.0  # of equal weight, without which the bound's error says no
 
 
 @dataclass(frozen=True, eq=False)
-class Pilot:
+class FirstRun:
     """Works of chains along evenly spaced rungs. betas: (n_rungs + 1,); works: (n_rungs, n)."""
 
     path: Path
@@ -50,7 +50,7 @@ class Pilot:
         return self.path.log_start + float(logsumexp(log_weights)) - math.log(len(log_weights))
 
 
-def pilot(machine: Layers, start: str, n_chains: int, seed: np.random.SeedSequence) -> Pilot:
+def first_run(machine: Layers, start: str, n_chains: int, seed: np.random.SeedSequence) -> FirstRun:
     """Along the path that `start` names; "auto" takes that from the bias, or the same with a guide.
 
     Both give lower bounds of ln Z, so that the larger one belongs to the better path. Where order hides a
@@ -94,9 +94,9 @@ def _kept_field(machine: Layers, pattern: NDArray[Any], seed: np.random.SeedSequ
     return float(np.arctanh(min(m.mean(), largest)))
 
 
-def _run(path: Path, n_chains: int, seed: np.random.SeedSequence) -> Pilot:
+def _run(path: Path, n_chains: int, seed: np.random.SeedSequence) -> FirstRun:
     betas, state = np.linspace(0, 1, N_RUNGS + 1), generator_state(seed)
-    return Pilot(path, betas, anneal(path, betas, path.start(n_chains, state), state).works)
+    return FirstRun(path, betas, anneal(path, betas, path.start(n_chains, state), state).works)
 
 
 def pattern_bound(
