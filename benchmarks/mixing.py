@@ -17,7 +17,7 @@ import numpy as np
 
 import thermorbm as tr
 from thermorbm.exact import TC_2D, ising_rbm
-from thermorbm.model.tempering import LADDER, exchange_steps
+from thermorbm.model.gibbs import LADDER, exchange_steps
 from thermorbm.stats import autocorrelation_time
 from thermorbm.stats.chains import WINDOW
 

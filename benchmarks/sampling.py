@@ -22,7 +22,7 @@ from peapods import Ising
 import thermorbm as tr
 from thermorbm.sampling.general_blocks import block_kind
 from thermorbm.sampling.metropolis import REFUSAL_PROBABILITY
-from thermorbm.speed import CASES, sampling_speed
+from thermorbm.trials import CASES, sampling_speed
 
 TURNS = 5
 LATTICE_TYPES = {2: "square", 3: "cubic"}

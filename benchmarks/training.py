@@ -188,7 +188,7 @@ def time_updates(program, n_hidden, threads):
     """Seconds per epoch of one program in this process."""
     import torch
 
-    from thermorbm.speed import epoch_seconds, products_update, training_update
+    from thermorbm.trials import epoch_seconds, products_update, training_update
 
     torch.set_num_threads(threads)
     makers = {"gemm": products_update, "thermorbm": training_update} | globals()

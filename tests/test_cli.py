@@ -391,7 +391,7 @@ def test_progress_on_a_terminal_is_a_bar(capsys, monkeypatch):
 
 
 def test_demo_agrees_with_exact_energies(capsys):
-    from thermorbm.sampling_demo import demo_rows
+    from thermorbm.trials import demo_rows
 
     rows = list(demo_rows(n_samples=512))
     assert all(row.certified and abs(row.z_score) < 4.5 for row in rows)

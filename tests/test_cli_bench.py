@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-import thermorbm.speed
+import thermorbm.trials
 from thermorbm.cli import run
-from thermorbm.speed import CASES, HIDDEN_SIZES, SamplingSpeed, TrainingSpeed, sampling_speed, training_speed
+from thermorbm.trials import CASES, HIDDEN_SIZES, SamplingSpeed, TrainingSpeed, sampling_speed, training_speed
 
 
 @pytest.fixture
 def quick(monkeypatch):
     """Speeds from two sweeps instead of hundreds."""
     monkeypatch.setattr(
-        thermorbm.speed, "sampling_speed", lambda shape, t: sampling_speed(shape, t, n_sweeps=2, repeats=1)
+        thermorbm.trials, "sampling_speed", lambda shape, t: sampling_speed(shape, t, n_sweeps=2, repeats=1)
     )
 
 
@@ -28,7 +28,7 @@ def test_sampling_speeds_as_json(capsys):
 
 
 def test_sampling_speeds_as_a_table(capsys, monkeypatch):
-    monkeypatch.setattr(thermorbm.speed, "sampling_speed", lambda shape, t: SamplingSpeed(shape, t, 12.3456))
+    monkeypatch.setattr(thermorbm.trials, "sampling_speed", lambda shape, t: SamplingSpeed(shape, t, 12.3456))
     assert run(["bench", "sampling"]) == 0
     out = capsys.readouterr().out
     for words in ("64x64", "16x16x16", "2.269", "4.511", "12.35", "updates/ns per core"):
@@ -36,7 +36,7 @@ def test_sampling_speeds_as_a_table(capsys, monkeypatch):
 
 
 def test_training_speeds_as_json_and_as_a_table(capsys, monkeypatch):
-    monkeypatch.setattr(thermorbm.speed, "training_speed", lambda n: TrainingSpeed(n, 15.0, 12.0))
+    monkeypatch.setattr(thermorbm.trials, "training_speed", lambda n: TrainingSpeed(n, 15.0, 12.0))
     assert run(["bench", "training", "--json"]) == 0
     cases = json.loads(capsys.readouterr().out)["cases"]
     assert [case["n_hidden"] for case in cases] == list(HIDDEN_SIZES)

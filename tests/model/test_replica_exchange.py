@@ -10,7 +10,7 @@ from oracles.random_inputs import random_parameters
 from oracles.rbm_enumeration import EnumeratedRBM
 from thermorbm.errors import InputError
 from thermorbm.model import RBM
-from thermorbm.model.tempering import accepted, exchange_steps, meeting_rows, replica_energy, swap_log_ratio
+from thermorbm.model.gibbs import accepted, exchange_steps, meeting_rows, replica_energy, swap_log_ratio
 
 BETAS = np.array([1.0, 0.6])
 

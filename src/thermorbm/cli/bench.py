@@ -12,7 +12,7 @@ from thermorbm.cli.console import print_json, print_table
 from thermorbm.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from thermorbm.speed import SamplingSpeed, TrainingSpeed
+    from thermorbm.trials import SamplingSpeed, TrainingSpeed
 
 bench = typer.Typer()
 app.add_typer(bench, name="bench")
@@ -38,7 +38,7 @@ def sampling(as_json: JsonOption = False) -> None:
     Example:
       thermorbm bench sampling --json
     """
-    from thermorbm.speed import CASES, sampling_speed
+    from thermorbm.trials import CASES, sampling_speed
 
     speeds = [sampling_speed(shape, temperature) for shape, temperature in CASES]
     if as_json:
@@ -58,7 +58,7 @@ def training(as_json: JsonOption = False) -> None:
     Example:
       thermorbm bench training --json
     """
-    from thermorbm.speed import HIDDEN_SIZES, training_speed
+    from thermorbm.trials import HIDDEN_SIZES, training_speed
 
     speeds = [training_speed(n_hidden) for n_hidden in HIDDEN_SIZES]
     if as_json:

@@ -38,7 +38,7 @@ from thermorbm.errors import CertificateWarning, InputError
 if TYPE_CHECKING:
     from thermorbm.dataset import Dataset
     from thermorbm.hamiltonians import Hamiltonian
-    from thermorbm.sampling_demo import DemoRow
+    from thermorbm.trials import DemoRow
 
 # Heavy modules are imported inside the commands, so that --help answers at once.
 
@@ -233,7 +233,7 @@ def _exit_code(data: Dataset, output: Path) -> int:
 @app.command()
 def demo() -> None:
     """Sample 32x32 and compare with exact results, in some seconds."""
-    from thermorbm.sampling_demo import SIDE, demo_rows
+    from thermorbm.trials import SIDE, demo_rows
 
     with progress() as report:
         rows = list(demo_rows(progress=report))

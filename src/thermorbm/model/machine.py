@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from thermorbm.checks import whole_number
 from thermorbm.errors import FileError, InputError, unknown_name
-from thermorbm.model import energy, entropy_bound, gibbs, partition, tempering
+from thermorbm.model import energy, entropy_bound, gibbs, partition
+from thermorbm.model.gibbs import LADDER, Tempered
 from thermorbm.model.layers import Layers
 from thermorbm.model.random_units import Seed, generator_state, seed_sequence
 from thermorbm.model.units import as_units, same_rows
@@ -92,15 +93,13 @@ class Machine(Layers):
         """v^(steps) of the chain v -> h -> v -> ... that starts at each configuration. -> (n, n_visible)."""
         return gibbs.gibbs(self, self._visible(v), whole_number("steps", steps, 0), generator_state(seed))
 
-    def temper(
-        self, v: ArrayLike, steps: int, seed: Seed, betas: ArrayLike = tempering.LADDER
-    ) -> tempering.Tempered:
+    def temper(self, v: ArrayLike, steps: int, seed: Seed, betas: ArrayLike = LADDER) -> Tempered:
         """Replica exchange over inverse temperatures `betas` of the machine's own energy, all starting at v.
 
         .v[0] are configurations at betas[0], (n, n_visible); .swap_rates says how often neighbours swapped.
         """
         count = whole_number("steps", steps, 0)
-        return tempering.temper(self, self._visible(v), betas, count, seed)
+        return gibbs.temper(self, self._visible(v), betas, count, seed)
 
     def cross_entropy(self, v: ArrayLike, seed: Seed) -> NDArray[np.float64]:
         """Cross entropy of v and its one-step reconstruction, nats per visible unit. -> (n,)."""

@@ -39,7 +39,6 @@ CORRELATION = Label(r"$\langle w_{:j}\cdot w_{:j'}\rangle$")
 DISTANCE = Label("$r$")
 AT_DISTANCE = "correlation_r"  # and the distance: names of curves
 INSET_PLACE = (0.62, 0.6, 0.37, 0.37)
-CORRELATION_AT = "correlation_r"  # and the distance
 NOT_FOLLOWED = "filter sums were not followed over the temperatures"
 
 
@@ -181,14 +180,14 @@ FILTER_SUM_PEAK = claim("filter-sum-peak", "Fig. 3b", "The variance of |filter s
 )
 def correlation_peaks(family: FamilyView) -> Ruling:
     """T_c of every size within 3 % of its target at r = a sixteenth of the side, at least 2."""
-    ruling = check_peak("main", CORRELATION_AT)(family)
-    judged = {row.row.indicator for row in searched_by(family, "main", CORRELATION_AT)}
+    ruling = check_peak("main", AT_DISTANCE)(family)
+    judged = {row.row.indicator for row in searched_by(family, "main", AT_DISTANCE)}
     others: dict[str, list[str]] = {}
     for row in tc_estimates(family):
-        if row.role == "main" and row.row.indicator.startswith(CORRELATION_AT):
+        if row.role == "main" and row.row.indicator.startswith(AT_DISTANCE):
             number = row.number if row.is_determined else "none"
             others.setdefault(row.row.indicator, []).append(number)
-    at = {name: name.removeprefix(CORRELATION_AT) for name in others}
+    at = {name: name.removeprefix(AT_DISTANCE) for name in others}
     rest = [(f"r = {at[name]}", ", ".join(numbers)) for name, numbers in others.items() if name not in judged]
     words = text("$r$ = {}: {}", ", ".join(at[name] for name in sorted(judged)), ruling.measured)
     if rest:
