@@ -15,7 +15,7 @@ from typing import Any
 from thermorbm.errors import InputError, ThermorbmError, unknown_name
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
-LARGEST = 1 << 40  # any count beyond it is a slip of the pen
+LARGEST = 1 << 40  # nobody means a larger count
 MOST_VALUES = 10_000  # in one list of a study
 
 
@@ -52,7 +52,7 @@ def positive_temperature(temperature: object) -> float:
 
 
 def check_count(key: str, value: object, least: int = 1) -> None:
-    """A whole number from `least` on, and not so large that it must be a slip of the pen."""
+    """A whole number from `least` on, and not so large that it must be a mistake."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value < LARGEST:
         raise InputError(key, value, f"a whole number >= {least}")
 

@@ -175,7 +175,7 @@ class Series(Sequence[Dataset | Measurements]):
             n_random = max(2, min(len(self.measurements[-1].energies), RANDOM_SAMPLES))
             rng = np.random.default_rng(np.random.SeedSequence(self._hamiltonian.n_sites))
             hot = random_spins(self._hamiltonian, n_random, rng)
-            ground = ground_states(self._hamiltonian)
+            ground = ground_level(self._hamiltonian)
             n_sites = self._hamiltonian.n_sites
             self._solved[key] = Reweighting([*self.measurements, hot], n_sites, ground, known, n_draws, seed)
         return self._solved[key]
@@ -218,8 +218,8 @@ def _hamiltonian(data: Dataset) -> Hamiltonian:
     return as_hamiltonian(data.lattice)
 
 
-def ground_states(hamiltonian: Hamiltonian) -> GroundStates | None:
-    """One configuration and its reverse, where it is certain that there are no other ground states."""
+def ground_level(hamiltonian: Hamiltonian) -> GroundStates | None:
+    """That of one configuration and its reverse, where it is certain that no other has as low an energy."""
     if hamiltonian.plain is None or hamiltonian.frustrated:
         return None
     lattice, coupling = hamiltonian.plain

@@ -32,7 +32,7 @@ from thermorbm.lattice import Lattice
 from thermorbm.observables import total_energies
 from thermorbm.observables.order_parameter import known_order
 from thermorbm.runner.store import Reduced
-from thermorbm.series import RANDOM_SAMPLES, ground_states, random_spins
+from thermorbm.series import RANDOM_SAMPLES, ground_level, random_spins
 from thermorbm.stats import Estimates
 from thermorbm.study.results import SAMPLES, Curve, IntegratedEntropy
 
@@ -84,7 +84,7 @@ def reweighting_of(
         return None, ()
     hot = random_spins(model, RANDOM_SAMPLES, np.random.default_rng(seed))
     try:
-        solved = Reweighting([*series, hot], model.n_sites, ground_states(model), seed=seed)
+        solved = Reweighting([*series, hot], model.n_sites, ground_level(model), seed=seed)
         low, high = float(solved.temperatures[0]), float(solved.temperatures[-1])
         return solved, solved.curves(np.linspace(low, high, 2)).notes + _gap_notes(solved)
     except InputError as error:
