@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import platform
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from typing import Any, overload
 
@@ -82,7 +81,7 @@ def sample(
     values = _checked_temperatures(temperature, temperatures)
     seeds = [seed] if temperatures is None else _seeds(seed, len(values))
     members: list[Dataset] = []
-    with _listener(progress) as listener:
+    with shown_progress(progress) as listener:
         for group in _groups(H, values, method):
             stage = "" if temperatures is None else _stage(values, group)
             members += _sampled(
@@ -156,15 +155,6 @@ def _seeds(seed: int, n: int) -> list[int]:
     check_seed("seed", seed)
     children = np.random.SeedSequence(seed).spawn(n)
     return [int(child.generate_state(1)[0]) for child in children]
-
-
-@contextmanager
-def _listener(progress: Progress | bool | None) -> Iterator[Progress | None]:
-    if callable(progress):
-        yield progress
-        return
-    with shown_progress(progress) as report:
-        yield report
 
 
 def _named(prefix: str, progress: Progress | None) -> Progress | None:

@@ -15,19 +15,16 @@ from thermorbm.errors import InputError
 from thermorbm.estimators.critical import CriticalPoint
 from thermorbm.estimators.histograms import Measurements
 from thermorbm.estimators.reweighted_peak import reweighted_peak
-from thermorbm.estimators.reweighting import GroundStates, KnownEntropy, Reweighting, ThermalCurves
+from thermorbm.estimators.reweighting import (
+    QUANTITIES,
+    GroundStates,
+    KnownEntropy,
+    Reweighting,
+    ThermalCurves,
+)
 from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian, order_overlaps
 from thermorbm.shown import html_table
 
-QUANTITIES = (
-    "energy",
-    "heat_capacity",
-    "abs_magnetization",
-    "susceptibility",
-    "binder",
-    "entropy",
-    "free_energy",
-)
 RANDOM_SAMPLES = 4096  # configurations of random spins, which stand for infinite temperature
 
 

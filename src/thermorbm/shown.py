@@ -36,12 +36,15 @@ def visible(text: str) -> str:
 
 
 @contextmanager
-def shown_progress(wanted: bool | None) -> Iterator[ProgressCallback | None]:
+def shown_progress(wanted: ProgressCallback | bool | None) -> Iterator[ProgressCallback | None]:
     """A callback (stage, done, total) that draws bars, or None where nobody looks.
 
-    wanted: False for none, None for bars where there is a terminal or a notebook, True for bars anyway.
+    wanted: False for none, None for bars where there is a terminal or a notebook, True for bars anyway; a
+    callback of the user's own stays what it is.
     """
-    if is_watched(wanted):
+    if callable(wanted):
+        yield wanted
+    elif is_watched(wanted):
         with progress_bars(PATIENCE_SECONDS) as report:
             yield report
     else:

@@ -139,8 +139,7 @@ def bracket_entropy(
     data = as_dataset("data", data)
     chosen = _chosen(machine, data, max_samples, seed)
     partition_seed, bracket_seed = (int(s.generate_state(1)[0]) for s in seed_sequence(seed).spawn(2))
-    with shown_progress(progress if isinstance(progress, bool) else None) as bar:
-        listener = progress if callable(progress) else bar
+    with shown_progress(progress) as listener:
         ln_z = log_partition(machine, partition_seed, width, listener)
         both = edges(machine, chosen, ln_z, bracket_seed, is_ours(data), listener)
     return EntropyReport(ln_z, both)
