@@ -208,17 +208,17 @@ def _show(progress: Status) -> None:
     print_table(f"{progress.study}: {counts}", ("stage", "done"), rows, right=True)
     if progress.runner:
         who, left = progress.runner, time_left(progress.eta_seconds)
-        _tell(f"running: pid {who['pid']} on {who['host']}, {left}")
+        _print_line(f"running: pid {who['pid']} on {who['host']}, {left}")
     for name, who in progress.shards.items():
-        _tell(f"shard {name}: pid {who['pid']} on {who['host']}")
+        _print_line(f"shard {name}: pid {who['pid']} on {who['host']}")
     for task in progress.running:
-        _tell(f"  {task.name} {100 * task.fraction:.0f} %, {task.seconds:.0f} s")
+        _print_line(f"  {task.name} {100 * task.fraction:.0f} %, {task.seconds:.0f} s")
     for task_id, error in progress.failed.items():
-        _tell(f"failed: {task_id}: {error}")
+        _print_line(f"failed: {task_id}: {error}")
     if progress.last_error and not progress.failed:
-        _tell(f"last error: {progress.last_error}")
+        _print_line(f"last error: {progress.last_error}")
 
 
-def _tell(line: str) -> None:
+def _print_line(line: str) -> None:
     """One line on stdout; names and errors come from files."""
     typer.echo(visible(line))

@@ -84,5 +84,5 @@ def mean_over_seeds(
 
 def _mean_around(variance: Array, place: int) -> float:
     near = variance[max(0, place - _NEIGHBOURS) : place + _NEIGHBOURS + 1]
-    known = near[np.isfinite(near)]
-    return float(known.mean()) if len(known) else 0.0
+    finite = near[np.isfinite(near)]
+    return float(finite.mean()) if len(finite) else 0.0

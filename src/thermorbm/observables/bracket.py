@@ -79,8 +79,8 @@ def entropy_bracket(
         )
         upper = bound.scaled(1 / n)
     has_energy = held_out.hamiltonian is not None or held_out.lattice is not None
-    known = hamiltonian and has_energy and held_out.temperature is not None
-    lower = mean_estimate(pseudo_entropies(held_out) / n) if known else None
+    has_truth = hamiltonian and has_energy and held_out.temperature is not None
+    lower = mean_estimate(pseudo_entropies(held_out) / n) if has_truth else None
     return EntropyBracket(
         lower=lower,
         upper=upper,
@@ -90,9 +90,9 @@ def entropy_bracket(
         kl_bound=None
         if lower is None
         else Estimate(nll.value - lower.value, math.hypot(nll.error, lower.error)),
-        free_energy=_free_energy(held_out, upper) if known else None,
+        free_energy=_free_energy(held_out, upper) if has_truth else None,
         n_samples=len(held_out),
-        lower_problem=None if known else NO_LOWER_EDGE,
+        lower_problem=None if has_truth else NO_LOWER_EDGE,
     )
 
 

@@ -109,13 +109,13 @@ def correlations_learnt(
     """
     if entropy is None:
         entropy = _exact_entropy(held_out)
-    known = entropy if isinstance(entropy, Estimate) else Estimate(float(entropy), 0.0)
+    true_entropy = entropy if isinstance(entropy, Estimate) else Estimate(float(entropy), 0.0)
     ln_z = log_partition(machine, seed)
     energies = np.concatenate([machine.visible_energy(v) for v in held_out.blocks()])
     mere, n = ob.mere_order(held_out), machine.n_visible
     below = mean_estimate((mere - energies) / n)
     below = Estimate(below.value - ln_z.value / n, math.hypot(below.error, ln_z.error / n))
-    share = share_learnt(below, mean_estimate(mere / n), known)
+    share = share_learnt(below, mean_estimate(mere / n), true_entropy)
     if share is None:
         raise InputError("data", "no correlations", "correlated beyond their common sign")
     return share

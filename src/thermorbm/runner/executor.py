@@ -159,7 +159,7 @@ class Executor:
                     self._note_missing_workers(pool)
                     for answer in pool.answers(TURN_SECONDS):
                         self._take(answer)
-                    self._tell()
+                    self._show()
         finally:
             self._clock.started.clear()
             self._listener.update(self._snapshot())
@@ -233,7 +233,7 @@ class Executor:
         waiting = f"; {len(skipped)} tasks that need it are skipped" if skipped else ""
         self._listener.note(f"{short_id(task_id)}: FAILED: {error}{waiting}")
 
-    def _tell(self) -> None:
+    def _show(self) -> None:
         self._lock.beat()
         if time.monotonic() - self._shown >= SHOWN_SECONDS:
             self._shown = time.monotonic()

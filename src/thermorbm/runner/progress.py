@@ -60,7 +60,7 @@ class Clock:
     """Learns from finished tasks how far the estimated costs are off, kind by kind.
 
     The ratio of a kind is drawn towards that of all kinds, and that one towards 1, as if PRIOR_SECONDS more
-    had been measured to be so; and the end that is told moves slowly. So the time left does not wander.
+    had been measured to be so; and the end that is shown moves slowly. So the time left does not wander.
     """
 
     costs: Mapping[str, Cost]
@@ -69,7 +69,9 @@ class Clock:
     fractions: dict[str, float] = field(default_factory=dict)
     _measured: dict[str, float] = field(default_factory=dict)
     _estimated: dict[str, float] = field(default_factory=dict)
-    _told: tuple[float, float] | None = None  # when the time left was asked for, and the end that was told
+    _announced: tuple[float, float] | None = (
+        None  # when the time left was asked for, and the end that was shown
+    )
 
     def start(self, task_id: str) -> None:
         self.started[task_id], self.fractions[task_id] = time.monotonic(), 0.0
@@ -116,12 +118,12 @@ class Clock:
 
     def _steadied(self, now: float, left: float) -> float:
         """The time left by an end that moves slowly towards the one that is estimated."""
-        if self._told is None or left == 0:
-            self._told = now, now + left
-        asked, end = self._told
+        if self._announced is None or left == 0:
+            self._announced = now, now + left
+        asked, end = self._announced
         weight = -math.expm1(-(now - asked) / max(INERTIA_SECONDS, INERTIA_SHARE * left))
         end += weight * (now + left - end)
-        self._told = now, end
+        self._announced = now, end
         return max(0.0, end - now)
 
 

@@ -135,7 +135,7 @@ class Step:
 
 
 def short_id(task_id: str) -> str:
-    """kind/name, without the hash: what people are told."""
+    """kind/name, without the hash: as people read it."""
     return task_id.rsplit("-", 1)[0]
 
 

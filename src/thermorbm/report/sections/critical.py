@@ -172,8 +172,8 @@ def _limits(family: FamilyView, values: Floats, errors: Floats, targets: Floats)
     """An axis that a single estimate far off, or one with a large error, does not stretch."""
     middle = float(np.median(values)) if family.critical is None else family.critical
     near = values if family.critical is None else values[np.abs(values / middle - 1) < WIDEST]
-    known = [] if family.critical is None else [family.critical]
-    shown = np.concatenate([near, targets[np.isfinite(targets)], known])
+    critical = [] if family.critical is None else [family.critical]
+    shown = np.concatenate([near, targets[np.isfinite(targets)], critical])
     shown = shown if len(shown) else values
     margin = max(0.08 * float(np.ptp(shown)), 1.2 * float(np.median(errors)), 0.002 * abs(middle))
     return float(shown.min() - margin), float(shown.max() + margin)

@@ -88,11 +88,13 @@ def entropy_series(family: FamilyView) -> list[Series]:
     for exact in exact_series(family, "entropy_per_spin"):
         return [replace(exact, name=ENTROPY + PER_SPIN + " exact", width=1.4)]
     infinite = infinite_series(family, "entropy_per_spin")
-    known = [replace(curve, name=ENTROPY + PER_SPIN + " exact, infinite lattice") for curve in infinite]
+    exact_curves = [
+        replace(curve, name=ENTROPY + PER_SPIN + " exact, infinite lattice") for curve in infinite
+    ]
     curve = points(family.thermodynamics.curves.get("entropy_per_spin"))
     name = ENTROPY + PER_SPIN + (" by integration" if family.results.is_ising else " of all samples")
-    look: dict[str, Any] = {"marker": "cross", "dash": None} if known else {"marker": None}
-    return [*known, *curve_series(name, curve, colour=BLACK, width=1.4, **look)]
+    look: dict[str, Any] = {"marker": "cross", "dash": None} if exact_curves else {"marker": None}
+    return [*exact_curves, *curve_series(name, curve, colour=BLACK, width=1.4, **look)]
 
 
 def pseudo_entropy_series(family: FamilyView) -> list[Series]:

@@ -109,12 +109,12 @@ def _sides(run: Run, item: Scaling, fit: Exponents) -> Chart:
         BLACK, "circle",
     )  # fmt: skip
     end = 1.05 * item.sides[0] ** scale
-    known = [] if item.known is None else [_known_line(end, item.known.temperature)]
+    lines = [] if item.known is None else [_known_line(end, item.known.temperature)]
     near = [] if item.known is None else [_known_line(1.05 * max(x), item.known.temperature)]
     panels = [
         Panel(
             plain("crossings and peaks"), INVERSE_SIDE, run.control_label,
-            (*known, crossings, *_peaks(run, item, scale)),
+            (*lines, crossings, *_peaks(run, item, scale)),
         ),
         Panel(plain("crossings alone"), INVERSE_SIDE, run.control_label, (*near, crossings)),
     ]  # fmt: skip
