@@ -2,6 +2,7 @@
 
 import pickle
 
+import numpy as np
 import pytest
 
 from thermorbm.errors import FileError, InputError, ThermorbmError, unknown_name
@@ -11,6 +12,14 @@ def test_input_error_says_what_it_got_and_wanted():
     error = InputError("temperature", -1.0, "a number > 0", "give it in J/k_B")
     assert str(error) == "temperature must be a number > 0, got -1.0; give it in J/k_B"
     assert str(InputError("n", 0, "> 0")) == "n must be > 0, got 0"
+
+
+def test_a_long_value_is_shortened_to_one_line():
+    message = str(InputError("rows", np.arange(500), "a whole number", "use select"))
+    assert message.startswith("rows must be a whole number, got array([ 0, 1, 2,")
+    assert message.endswith("...; use select")
+    assert len(message) < 300
+    assert "\n" not in message
 
 
 def test_file_error_names_the_file():

@@ -12,6 +12,7 @@ import pytest
 
 import thermorbm as tr
 from thermorbm.errors import BinaryValuesWarning, InputError
+from thermorbm.observables import infer_couplings
 
 ROOT = Path(__file__).parents[1]
 
@@ -167,6 +168,31 @@ def test_objects_show_themselves_in_one_line_and_in_html(data, result, name, sho
     assert len(html) < 5000
 
 
+def test_results_show_themselves_in_one_line_and_in_html(data, result):
+    """Numbers with their errors; nothing of arrays but their shape, and nothing that is not known."""
+    series = tr.sample((4, 4), temperatures=[2.0, 2.4, 3.0], n_samples=200, seed=1)
+    curves = series.reweight(np.linspace(2.1, 2.9, 9))
+    entropy = tr.bracket_entropy(result.rbm, data)
+    things = {
+        r"Verdict\(status=not converged\)": tr.train(data, n_hidden=2, epochs=1, seed=1).verdict,
+        r"LogPartition\(value=\d+\.\d+, lower=": entropy.log_partition,
+        r"EntropyReport\(log_partition=LogPartition\(.*, bracket=Entropy": entropy,
+        r"EntropyBracket\(lower=0\.\d+\(\d+\), upper=0\.\d+\(\d+\), ": entropy.bracket,
+        r"Analysis\(n_samples=200, .*, W=Spread\(mean=.*, verdict=": tr.analyse(result.rbm, data),
+        r"CriticalPoint\(temperature=2\.\d+": series.critical_temperature("heat_capacity"),
+        r"FittedCurve\(temperatures=array of shape \(": series.critical_temperature("heat_capacity").fit,
+        r"ThermalCurves\(temperatures=9 from 2.1 to 2.9, energy=Estimates\(-1\.\d+\(\d+\), ": curves,
+        r"InferredCouplings\(field=.*, \(0, 1\)=0\.\d+\(\d+\)": infer_couplings(data.grids()),
+    }
+    for shown, thing in things.items():
+        assert re.match(shown, repr(thing))
+        assert len(repr(thing)) < 800
+        html = thing._repr_html_()
+        assert html.startswith(f"<div><b>{type(thing).__name__}</b><table><tr>")
+        assert "nan" not in html
+    assert re.fullmatch(r"Estimates\((\S+, ){2}\.\.\., \S+, \S+\)", repr(curves.energy))
+
+
 def test_from_import_to_the_entropy_bracket_in_twelve_lines():
     """Half of what a notebook would do, on a smaller lattice."""
     temperatures = [2.0, 3.0]
@@ -206,6 +232,8 @@ def test_arrays_can_be_read_with_a_machine(data, result):
     for read in (tr.analyse, tr.bracket_entropy):
         with pytest.raises(InputError, match=r"got 'TrainingResult'; a TrainingResult has it as \.rbm"):
             read(result, v)
+    share = tr.correlations_learnt(result.rbm, v, entropy=0.5)
+    assert share == tr.correlations_learnt(result.rbm, data[:100], entropy=0.5)
     energies = tr.analyse(result.rbm, v).visible_energy
     assert energies.value == pytest.approx(result.rbm.visible_energy(v).mean())
 

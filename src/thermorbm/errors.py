@@ -4,6 +4,8 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+_LONGEST = 200  # characters of a value in a message
+
 
 class ThermorbmError(Exception):
     """Base of every error that a user can cause or mend; the command line shows it as one line."""
@@ -18,7 +20,9 @@ class InputError(ThermorbmError, ValueError):
 
     def __init__(self, name: str, got: object, wanted: str, remedy: str = "") -> None:
         self.name, self.got, self.wanted, self.remedy = name, got, wanted, remedy
-        message = f"{name} must be {wanted}, got {got!r}"
+        shown = " ".join(repr(got).split())  # an array has many lines
+        shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
+        message = f"{name} must be {wanted}, got {shown}"
         super().__init__(f"{message}; {remedy}" if remedy else message)
 
     def __reduce__(self) -> tuple[Any, ...]:

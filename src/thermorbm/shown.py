@@ -6,27 +6,52 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from html import escape
-from typing import Any
+from typing import Any, cast
 
 ProgressCallback = Callable[[str, int, int], None]
 PATIENCE_SECONDS = 1.0  # before a bar is shown
 
 
+class Displayed:
+    """A dataclass that shows itself in one line, and in a notebook as a table.
+
+    Numbers are rounded, of arrays there is the shape. Such a dataclass is made with repr=False.
+    """
+
+    def _facts(self) -> dict[str, Any]:
+        """What is shown: names with values, of which None and nan are left out."""
+        return {item.name: getattr(self, item.name) for item in fields(cast(Any, self)) if item.repr}
+
+    def __repr__(self) -> str:
+        said = (f"{name}={_text(value)}" for name, value in self._facts().items() if _says(value))
+        return f"{type(self).__name__}({', '.join(said)})"
+
+    def _repr_html_(self) -> str:
+        return html_table(type(self).__name__, self._facts())
+
+
 def html_table(title: str, facts: Mapping[str, object]) -> str:
-    """HTML of a title and of names with values; a value of None is left out."""
+    """HTML of a title and of names with values; values of None and nan are left out."""
     rows = "".join(
         f"<tr><th style='text-align:left'>{escape(name)}</th>"
         f"<td style='text-align:left'>{escape(_text(value))}</td></tr>"
         for name, value in facts.items()
-        if value is not None
+        if _says(value)
     )
     return f"<div><b>{escape(title)}</b><table>{rows}</table></div>"
 
 
-def _text(value: object) -> str:
+def _says(value: object) -> bool:
+    return value is not None and not (isinstance(value, float) and value != value)  # nan
+
+
+def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if getattr(value, "shape", ()):
+        return f"array of shape {value.shape}"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

@@ -15,6 +15,7 @@ nearer to it than to them: no more is said.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +31,7 @@ from thermorbm.estimators.smoothing import (
     draw_positive_curves,
     fitted_curve,
 )
+from thermorbm.shown import Displayed
 from thermorbm.stats import Estimate
 
 Array = NDArray[np.float64]
@@ -50,8 +52,8 @@ _USELESS = 0.5  # of the grid's range: an interval (95 %) that is wider determin
 _SECOND_PEAK = 0.1  # of the curve's range, by which a second peak stands above the dip between both
 
 
-@dataclass(frozen=True, eq=False)
-class CriticalPoint:
+@dataclass(frozen=True, eq=False, repr=False)
+class CriticalPoint(Displayed):
     """Where a curve marks the critical temperature.
 
     temperature: the median of the maxima and half the width of their central 68 %, lower to upper.
@@ -83,6 +85,9 @@ class CriticalPoint:
     def error(self) -> float:
         """Its standard error."""
         return self.temperature.error
+
+    def _facts(self) -> dict[str, Any]:
+        return {"temperature": str(self), "at_edge": self.at_edge or None, "note": self.note or None}
 
     def __str__(self) -> str:
         """2.2817(10) where the peak is resolved, 2.125-2.375 (95 %) where it is not, or 'not determined'."""

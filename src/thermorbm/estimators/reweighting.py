@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from thermorbm.errors import InputError
 from thermorbm.estimators.density import free_energies, posterior, resampled_factors, shared_samples
 from thermorbm.estimators.histograms import Histograms, Measurements, histograms
+from thermorbm.shown import Displayed
 from thermorbm.stats import Estimates
 
 Array = NDArray[np.float64]
@@ -54,8 +56,8 @@ class KnownEntropy:
     value: float
 
 
-@dataclass(frozen=True, eq=False)
-class ThermalCurves:
+@dataclass(frozen=True, eq=False, repr=False)
+class ThermalCurves(Displayed):
     """Reweighted averages per spin at `temperatures` (m,): values and errors (m,) of each quantity.
 
     heat_capacity: (<E^2> - <E>^2) / (N T^2). susceptibility: of |m|, N (<m^2> - <|m|>^2) / T. binder:
@@ -73,6 +75,13 @@ class ThermalCurves:
     free_energy: Estimates
     notes: tuple[str, ...]
     draws: dict[str, Array]
+
+    def _facts(self) -> dict[str, Any]:
+        """The first and the last values; without the draws."""
+        told = super()._facts() | {"notes": "; ".join(self.notes) or None}
+        del told["draws"]
+        ends = (float(self.temperatures[0]), float(self.temperatures[-1]))
+        return told | {"temperatures": f"{len(self.temperatures)} from {ends[0]:g} to {ends[1]:g}"}
 
 
 class Reweighting:

@@ -23,6 +23,7 @@ from scipy.optimize import least_squares
 
 from thermorbm.errors import InputError
 from thermorbm.estimators.reweighting import Reweighting
+from thermorbm.shown import Displayed
 from thermorbm.stats import Estimate
 
 Array = NDArray[np.float64]
@@ -45,8 +46,8 @@ class BinderCrossing:
     binder: Estimate
 
 
-@dataclass(frozen=True)
-class ScalingFit:
+@dataclass(frozen=True, repr=False)
+class ScalingFit(Displayed):
     """T_c, U4 at T_c and exponents of the infinite lattice. beta and gamma are the products with nu.
 
     chi_squared: of U4 about its fit, as if its values were independent, with n_degrees degrees of freedom.

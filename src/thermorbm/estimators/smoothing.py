@@ -17,6 +17,7 @@ from scipy.special import expit, logsumexp
 
 from thermorbm.errors import InputError
 from thermorbm.estimators import splines
+from thermorbm.shown import Displayed
 
 Array = NDArray[np.float64]
 
@@ -68,8 +69,8 @@ class CurveDraws:
     slopes: Array
 
 
-@dataclass(frozen=True, eq=False)
-class FittedCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class FittedCurve(Displayed):
     """A smooth curve: temperatures, values and standard errors, (m,) each."""
 
     temperatures: Array

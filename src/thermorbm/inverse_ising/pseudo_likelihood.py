@@ -16,18 +16,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 import numba as nb
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from thermorbm.dataset import Dataset
+from thermorbm.dataset import Dataset, as_dataset
 from thermorbm.errors import InputError
 from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.hamiltonians.cells import Grid, Product, bond
 from thermorbm.hamiltonians.terms import Terms
+from thermorbm.shown import Displayed
 from thermorbm.stats import Estimate
 
 Label = tuple[Any, ...]
@@ -36,11 +37,12 @@ MOST_PARAMETERS = 2048
 # A Gaussian prior so wide that it matters only where data say nothing: configurations that are all alike.
 PRECISION = 1e-3
 _MOST_STEPS = 60
+_MOST_SHOWN = 8  # couplings
 _SMALLEST_GAIN = 1e-6  # nats: a thousandth of an error away from the maximum
 
 
-@dataclass(frozen=True, eq=False)
-class InferredCouplings:
+@dataclass(frozen=True, eq=False, repr=False)
+class InferredCouplings(Displayed):
     """Couplings over k_B T, with errors from one dataset.
 
     labels: of each, FIELD first; a bond of a lattice is its displacement in cells, or (site, site,
@@ -51,6 +53,11 @@ class InferredCouplings:
     labels: tuple[Label, ...]
     values: NDArray[np.float64]
     covariance: NDArray[np.float64]
+
+    def _facts(self) -> dict[str, Any]:
+        """The field and the first couplings; every pair of sites may have its own."""
+        told = {str(label): estimate for label, estimate in islice(self.couplings.items(), _MOST_SHOWN)}
+        return {"field": self.field, **told, "couplings": len(self.labels) - 1}
 
     @property
     def errors(self) -> NDArray[np.float64]:
@@ -75,18 +82,20 @@ class InferredCouplings:
 
 
 def infer_couplings(
-    data: Dataset,
+    data: Dataset | ArrayLike,
     reach: int = 1,
     model: Hamiltonian | None = None,
     start: NDArray[np.float64] | None = None,
 ) -> InferredCouplings:
     """Field and couplings of the data's Hamiltonian over k_B T, at the maximum of the pseudo-likelihood.
 
-    On a periodic lattice there is one coupling for every displacement of up to `reach` cells along each axis,
-    whatever its direction. Without a lattice, every pair of sites has its own. model: take its products of
-    spins instead, one coupling for each that its cells repeat, or for each term where they differ. start:
-    values, the field first, near which the maximum is known to lie.
+    data: a Dataset, or an array of +-1, (n, n_sites) or (n, L, L) on a periodic lattice. There one coupling
+    stands for every displacement of up to `reach` cells along each axis, whatever its direction. Without a
+    lattice, every pair of sites has its own. model: take its products of spins instead, one coupling for each
+    that its cells repeat, or for each term where they differ. start: values, the field first, near which the
+    maximum is known to lie.
     """
+    data = as_dataset("data", data)
     groups = _groups_of_model(model) if model is not None else _groups_of_data(data, reach)
     if len(groups) >= MOST_PARAMETERS:
         raise InputError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from thermorbm.model.path import Path
 from thermorbm.model.random_units import Seed, seed_sequence
 from thermorbm.model.sandwich import CLEARLY, LEAST_HIDDEN, PADDING, Equilibrium, Progress, Sandwich, sandwich
 from thermorbm.model.units import row_blocks
+from thermorbm.shown import Displayed
 from thermorbm.stats import Estimate
 
 MOST_UNITS = 22  # 2^22 states of the smaller layer
@@ -36,8 +37,8 @@ _CHAINS_HELP = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class LogPartition:
+@dataclass(frozen=True, eq=False, repr=False)
+class LogPartition(Displayed):
     """ln Z in nats, its standard error, and the edges between which it lies.
 
     method "exact": value, lower and upper are the same. "ais": value is Bennett's; lower is the bound of the
@@ -63,7 +64,11 @@ class LogPartition:
     halves: float = math.nan
     equilibrium: Equilibrium | None = None
     guide: float = 0.0
-    betas: NDArray[np.float64] | None = field(default=None, repr=False)
+    betas: NDArray[np.float64] | None = None
+
+    def _facts(self) -> dict[str, Any]:
+        value, parts = Estimate(self.value, self.error), ("lower", "upper", "method", "verdict")
+        return {"value": value, **{name: getattr(self, name) for name in parts}}
 
     @property
     def is_ok(self) -> bool:

@@ -16,13 +16,14 @@ from thermorbm.model.sandwich import Progress
 from thermorbm.observables.configurations import check_sites, total_energies
 from thermorbm.observables.likelihood import pseudo_entropies
 from thermorbm.observables.order_parameter import mere_order
+from thermorbm.shown import Displayed
 from thermorbm.stats import Estimate, mean_estimate
 
 NO_LOWER_EDGE = "no Hamiltonian is known, and L~ of an imperfect machine lies above S~ and bounds nothing"
 
 
-@dataclass(frozen=True)
-class EntropyBracket:
+@dataclass(frozen=True, repr=False)
+class EntropyBracket(Displayed):
     """S~ <= S <= upper, nats per spin, with standard errors.
 
     lower: S~, the mean of -sum ln p_T(s_i | rest) of the Hamiltonian; None where it is not known. upper: the

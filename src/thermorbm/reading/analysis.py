@@ -20,7 +20,7 @@ from thermorbm.observables.configurations import check_sites
 from thermorbm.reading.configurations import is_ours
 from thermorbm.reading.entropy import edges, log_partition
 from thermorbm.reading.machine import filter_sum_variance, mean_and_variance, scores
-from thermorbm.shown import shown_progress
+from thermorbm.shown import Displayed, shown_progress
 from thermorbm.stats import Estimate
 
 if TYPE_CHECKING:
@@ -31,16 +31,16 @@ MOST_SAMPLES = 5000
 Progress = Callable[[str, int, int], None]
 
 
-@dataclass(frozen=True)
-class Spread:
+@dataclass(frozen=True, repr=False)
+class Spread(Displayed):
     """Mean and standard deviation of the elements of an array."""
 
     mean: float
     std: float
 
 
-@dataclass(frozen=True)
-class Analysis:
+@dataclass(frozen=True, repr=False)
+class Analysis(Displayed):
     """What a machine says of configurations, and what its parameters look like; energies in nats.
 
     n_samples: configurations that were used. abs_filter_sum_variance: over hidden units, of |sum_j W_ij|
@@ -63,6 +63,13 @@ class Analysis:
     training: dict[str, Any] | None
     training_data: dict[str, Any] | None
     certificate: dict[str, Any] | None
+
+    def _facts(self) -> dict[str, Any]:
+        """Without what is known of training and data, but for the verdict."""
+        told = super()._facts()
+        for name in ("parameters", "verdict", "training", "training_data", "certificate"):
+            del told[name]
+        return told | self.parameters | {"verdict": self.verdict and self.verdict["status"]}
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""
@@ -109,8 +116,8 @@ def analyse(
     )
 
 
-@dataclass(frozen=True)
-class EntropyReport:
+@dataclass(frozen=True, repr=False)
+class EntropyReport(Displayed):
     """ln Z of a machine, total in nats, and the entropy bracket of configurations, nats per spin."""
 
     log_partition: LogPartition

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from thermorbm import observables as ob
-from thermorbm.dataset import Dataset
+from thermorbm.dataset import Dataset, as_dataset
 from thermorbm.errors import InputError
 from thermorbm.model import LogPartition, Machine
 from thermorbm.observables import EntropyBracket
@@ -98,15 +98,16 @@ def bracket(both: EntropyBracket, held_out: Dataset) -> Bracket:
 
 
 def correlations_learnt(
-    machine: Machine, held_out: Dataset, entropy: float | Estimate | None = None, seed: int = 0
+    machine: Machine, held_out: Dataset | ArrayLike, entropy: float | Estimate | None = None, seed: int = 0
 ) -> Estimate:
     """The share of the correlations of configurations that a machine has learnt, with its error.
 
     (H_order - NLL) / (H_order - S), see `observables.mere_order`: 0 for a machine that knows the order of the
-    data and nothing else, 1 for a perfect one. held_out: configurations that training has not seen. entropy:
-    S per spin in nats; needed where it is not known exactly, that is, for all but our own samples of square
-    and of narrow lattices.
+    data and nothing else, 1 for a perfect one. held_out: configurations that training has not seen, a Dataset
+    or an array of +-1. entropy: S per spin in nats; needed where it is not known exactly, that is, for all
+    but our own samples of square and of narrow lattices.
     """
+    held_out = as_dataset("held_out", held_out)
     if entropy is None:
         entropy = _exact_entropy(held_out)
     true_entropy = entropy if isinstance(entropy, Estimate) else Estimate(float(entropy), 0.0)

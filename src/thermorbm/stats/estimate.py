@@ -107,12 +107,19 @@ class Estimate:
         return 0.0 if distance == 0 else float(np.divide(distance, self.error))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimates:
     """Measured values and their standard errors, arrays of one shape."""
 
     values: NDArray[np.float64]
     errors: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        pairs = list(zip(np.ravel(self.values), np.ravel(self.errors), strict=True))
+        shown = [str(Estimate(*pair)) for pair in pairs[:2] + pairs[2:][-2:]]
+        if len(pairs) > 4:
+            shown.insert(2, "...")
+        return f"Estimates({', '.join(shown)})"
 
     @classmethod
     def stack(cls, estimates: Iterable[Estimate]) -> Estimates:

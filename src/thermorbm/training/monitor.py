@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from thermorbm.errors import ThermorbmError
 from thermorbm.model.machine import Machine
+from thermorbm.shown import Displayed
 
 # L~ per visible unit may still fall by this much if training went on for as long again.
 TOLERANCE = 2e-3
@@ -51,8 +52,8 @@ def score(machine: Machine, v: NDArray[np.int8], seed: int) -> Scores:
     )
 
 
-@dataclass(frozen=True)
-class Verdict:
+@dataclass(frozen=True, repr=False)
+class Verdict(Displayed):
     """What a training came to. status: "converged", "not converged", "diverged", or "mere order".
 
     Mere order: the machine knows the order of its data and nothing else, and its hidden units are saturated,
