@@ -7,6 +7,7 @@ import pytest
 from filelock import FileLock
 
 from thermorbm.report import build
+from thermorbm.report.publish import publish
 from thermorbm.study.run import run_study
 
 # Everything that a report can show, on lattices that take no time. The title must not become markup.
@@ -145,6 +146,18 @@ def own_data_run(tmp_path_factory, worker_id):
         build(place / "run")
 
     return once(tmp_path_factory, worker_id, "own-data", make)
+
+
+@pytest.fixture(scope="session")
+def published_run(finished_run, tmp_path_factory, worker_id):
+    """What is published of the finished run. Not to be changed."""
+    return once(tmp_path_factory, worker_id, "published", lambda place: publish(finished_run, place / "run"))
+
+
+@pytest.fixture
+def copied_publication(published_run, tmp_path):
+    """A copy of what was published that a test may change."""
+    return shutil.copytree(published_run, tmp_path / "results")
 
 
 @pytest.fixture

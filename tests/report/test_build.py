@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 
 import pytest
 
@@ -48,6 +49,25 @@ def test_every_figure_of_the_paper_is_on_the_page_and_in_files(page, finished_ru
 def test_nothing_is_left_out_because_of_surprises(page):
     assert "the report failed" not in page
     assert "The report itself failed" not in page
+
+
+def test_a_section_without_content_stands_at_the_end(page):
+    """Nobody unfolds it in vain; links to it still lead to the reason."""
+    assert '<section id="section-scaling"' not in page
+    reason = page.index('<h3 id="section-scaling">')
+    assert reason > page.index('<section id="left-out"') > page.rindex('<section id="section-')
+
+
+def test_links_within_the_page_lead_somewhere(page):
+    ids = set(re.findall(r'\sid="([^"]+)"', page))
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= ids
+
+
+def test_claims_are_counted_in_a_sentence(page, finished_run):
+    with open(finished_run / "tables" / "claims.csv", newline="") as file:
+        verdicts = Counter(row["verdict"] for row in csv.DictReader(file))
+    words = f"Of these {verdicts.total()} cases a claim holds in {verdicts['holds']}, does not hold in "
+    assert words + f"{verdicts['does not hold']}, " in page
 
 
 def test_summary_comes_first(page):

@@ -9,33 +9,26 @@ from PIL import Image
 
 from thermorbm.cli import run
 from thermorbm.errors import FileError
+from thermorbm.report import publish as module
 from thermorbm.report.publish import ARCHIVE, _thinned, publish, unpack
 from thermorbm.runner.store import Reduced, read_reduced, write_reduced
 from thermorbm.study.steps import STEPS
-
-
-@pytest.fixture(scope="module")
-def kept(finished_run, tmp_path_factory):
-    target = tmp_path_factory.mktemp("published") / "kept"
-    return target, publish(finished_run, target)
 
 
 def names(path):
     return {file.name for file in path.iterdir()}
 
 
-def test_what_is_kept(kept, finished_run):
-    target, sizes = kept
+def test_what_is_kept(published_run, finished_run):
+    target = published_run
     assert names(target) == {"study.toml", "run.json", "results.json", "tables", "figures", ARCHIVE}
     assert (target / "results.json").read_bytes() == (finished_run / "results.json").read_bytes()
     assert names(target / "tables") == names(finished_run / "tables")
     assert names(target / "figures") == {name for name in names(finished_run / "figures") if ".png" in name}
-    on_disk = sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
-    assert sum(sizes.values()) == on_disk - (target / "run.json").stat().st_size
 
 
-def test_pictures_are_the_same_in_fewer_bytes(kept, finished_run):
-    small, before = kept[0] / "figures" / "fig-7.png", finished_run / "figures" / "fig-7.png"
+def test_pictures_are_the_same_in_fewer_bytes(published_run, finished_run):
+    small, before = published_run / "figures" / "fig-7.png", finished_run / "figures" / "fig-7.png"
     with Image.open(small) as after, Image.open(before) as large:
         assert after.size == large.size
         assert after.mode == "P"
@@ -56,27 +49,33 @@ def test_numbers_of_single_configurations_stay_behind(tmp_path):
     assert _thinned(path, with_arrays=True) == path.read_bytes()
 
 
-def test_report_and_tables_come_back(kept, finished_run, tmp_path, quick_figures):
-    place = tmp_path / "clone"
-    shutil.copytree(kept[0], place)
+def test_report_and_tables_come_back(copied_publication, finished_run, quick_figures):
+    place = copied_publication
     shutil.rmtree(place / "tables")
     (place / "results.json").unlink()
-    assert run(["report", str(place)]) == 0
+    assert run(["report", str(place), "--workers", "1"]) == 0
     for table in (finished_run / "tables").glob("*.csv"):
         assert (place / "tables" / table.name).read_bytes() == table.read_bytes(), table.name
     assert not unpack(place)  # once is enough
 
 
-def test_what_was_published_is_replaced_by_the_next_with_the_same_bytes(kept, finished_run, tmp_path):
-    target = tmp_path / "kept"
-    publish(finished_run, target)
+def test_what_was_published_is_replaced_by_the_next_with_the_same_bytes(
+    published_run, copied_publication, finished_run
+):
+    """And what a publishing that was killed left there goes away."""
+    target = copied_publication
     (target / "figures" / "old.png").write_bytes(b"")
-    publish(finished_run, target)
+    (target / ARCHIVE).write_bytes(b"old")
+    shutil.copytree(target / "tables", target / ".publish.x.tmp" / "tables")
+    sizes = publish(finished_run, target)
     assert not (target / "figures" / "old.png").exists()
-    assert (target / ARCHIVE).read_bytes() == (kept[0] / ARCHIVE).read_bytes()
+    assert not list(target.glob(".publish*"))
+    assert (target / ARCHIVE).read_bytes() == (published_run / ARCHIVE).read_bytes()
+    on_disk = sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
+    assert sum(sizes.values()) == on_disk - (target / "run.json").stat().st_size
 
 
-def test_refusals(kept, finished_run, copied_run, tmp_path):
+def test_refusals(published_run, finished_run, copied_run, tmp_path):
     with pytest.raises(FileError, match="has no report yet"):
         publish(copied_run, tmp_path / "new")
     with pytest.raises(FileError, match="is the run directory itself"):
@@ -89,22 +88,23 @@ def test_refusals(kept, finished_run, copied_run, tmp_path):
     with pytest.raises(FileError, match="is not empty and not a run directory"):
         publish(finished_run, tmp_path / "other")
     damaged = tmp_path / "damaged"
-    shutil.copytree(kept[0], damaged)
+    shutil.copytree(published_run, damaged)
     (damaged / ARCHIVE).write_bytes((damaged / ARCHIVE).read_bytes()[:-100])
     with pytest.raises(FileError, match="cannot be unpacked"):
         unpack(damaged)
     assert not (damaged / "reduced").exists()
 
 
-def test_the_command_names_the_place(finished_run, tmp_path, capsys):
+def test_the_command_names_the_place(finished_run, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(module, "_archive", lambda run: b"")  # which takes the longest
     assert run(["publish", str(finished_run), str(tmp_path / "kept")]) == 0
     seen = capsys.readouterr()
     assert seen.out.strip() == str(tmp_path / "kept")
     assert "MB together" in " ".join(seen.err.split())
 
 
-def test_arrays_that_no_figure_shows_are_left_out(kept, finished_run, tmp_path):
-    with tarfile.open(kept[0] / ARCHIVE) as archive:
+def test_arrays_that_no_figure_shows_are_left_out(published_run, finished_run, tmp_path):
+    with tarfile.open(published_run / ARCHIVE) as archive:
         archive.extractall(tmp_path, filter="data")
     before = {file.name: file for file in (finished_run / "reduced" / "weights").glob("*.h5")}
     after = {file.name: read_reduced(file) for file in (tmp_path / "reduced" / "weights").glob("*.h5")}

@@ -16,18 +16,9 @@ from published import (
     temperatures_with_nll,
 )
 
-from thermorbm.report.publish import publish
-
 PAPER = Path(__file__).parents[2] / "results" / "paper"
 GROUPS = ("main", "all-T")
 LARGEST = 20_000_000  # bytes
-
-
-@pytest.fixture(scope="module")
-def example(finished_run, tmp_path_factory):
-    target = tmp_path_factory.mktemp("published") / "everything"
-    publish(finished_run, target)
-    return target
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +28,8 @@ def paper():
     return read_published(PAPER)
 
 
-def test_the_example_keeps_all(example):
-    found = read_published(example)
+def test_the_example_keeps_all(published_run):
+    found = read_published(published_run)
     assert count_rows(found, GROUPS) == {
         ("2d", "main", 4): 7, ("2d", "main", 9): 7, ("2d", "all-T", 4): 1, ("3d", "main", 4): 3,
     }  # fmt: skip
@@ -51,9 +42,9 @@ def test_the_example_keeps_all(example):
     assert np.median(p) > 0.05
 
 
-def test_what_is_wrong_is_noticed(example):
+def test_what_is_wrong_is_noticed(published_run):
     """Every check fails on results in which just that was spoilt."""
-    found = read_published(example)
+    found = read_published(published_run)
     row = found.rows("2d")[3]
     kept = dict(row)
     row["cross_entropy"] = ""

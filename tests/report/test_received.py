@@ -3,7 +3,6 @@
 import io
 import json
 import os
-import shutil
 import tarfile
 
 import pytest
@@ -143,36 +142,29 @@ def test_names_of_tasks_are_checked(copied_run):
         read_plan(existing_run(copied_run))
 
 
-def test_a_directory_is_not_published_onto_itself(finished_run, tmp_path):
-    publish(finished_run, tmp_path / "kept")
-    before = {file: file.read_bytes() for file in (tmp_path / "kept").rglob("*") if file.is_file()}
-    (tmp_path / "same").symlink_to(tmp_path / "kept")
-    for target in (tmp_path / "kept", tmp_path / "same"):
+def contents(directory):
+    return {file: file.read_bytes() for file in directory.rglob("*") if file.is_file()}
+
+
+def test_a_directory_is_not_published_onto_itself(copied_publication, tmp_path):
+    before = contents(copied_publication)
+    (tmp_path / "same").symlink_to(copied_publication)
+    for target in (copied_publication, tmp_path / "same"):
         with pytest.raises(FileError, match="is the run directory itself"):
-            publish(tmp_path / "kept", target)
-    assert {file: file.read_bytes() for file in (tmp_path / "kept").rglob("*") if file.is_file()} == before
+            publish(copied_publication, target)
+    assert contents(copied_publication) == before
 
 
-def test_publishing_that_fails_leaves_what_was_published(finished_run, tmp_path, monkeypatch):
-    target = tmp_path / "kept"
-    publish(finished_run, target)
-    before = {file: file.read_bytes() for file in target.rglob("*") if file.is_file()}
+def test_publishing_that_fails_leaves_what_was_published(finished_run, copied_publication, monkeypatch):
+    before = contents(copied_publication)
 
     def fail(run):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(module, "_archive", fail)
     with pytest.raises(FileError, match="cannot be written: No space left on device"):
-        publish(finished_run, target)
-    assert {file: file.read_bytes() for file in target.rglob("*") if file.is_file()} == before
-
-
-def test_what_a_killed_publishing_left_is_cleared_away(finished_run, tmp_path):
-    target = tmp_path / "kept"
-    publish(finished_run, target)
-    shutil.copytree(target / "tables", target / ".publish.x.tmp" / "tables")
-    publish(finished_run, target)
-    assert not list(target.glob(".publish*"))
+        publish(finished_run, copied_publication)
+    assert contents(copied_publication) == before
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from thermorbm.report.publish import publish
-
 ROOT = Path(__file__).parents[2]
 PAPER, PLUS = ROOT / "results" / "paper", ROOT / "results" / "paper-plus"
 
@@ -22,10 +20,9 @@ def reproduction(monkeypatch):
 
 
 @pytest.fixture
-def example(finished_run, tmp_path):
-    publish(finished_run, tmp_path / "results")
+def example(copied_publication, tmp_path):
     (tmp_path / "docs").mkdir()
-    return tmp_path / "results"
+    return copied_publication
 
 
 def made(reproduction, example):

@@ -1,6 +1,7 @@
 """Curves as SVG for the page: well formed, readable by everyone, true to the numbers."""
 
 import re
+from dataclasses import replace
 from importlib.resources import files
 from xml.etree import ElementTree
 
@@ -12,7 +13,16 @@ from thermorbm.report.drawing import page_panels
 from thermorbm.report.labels import TC, Label, plain
 from thermorbm.report.panels import MARKS, Panel, series
 from thermorbm.report.style import COLOURS, GREY
-from thermorbm.report.svg import COLOUR_NAMES, SHAPES, frame_of, panel_numbers, panel_svg, scales, svg_text
+from thermorbm.report.svg import (
+    COLOUR_NAMES,
+    LETTER,
+    SHAPES,
+    frame_of,
+    panel_numbers,
+    panel_svg,
+    scales,
+    svg_text,
+)
 
 STYLE = (files("thermorbm.report") / "templates" / "report.css").read_text()
 
@@ -64,6 +74,15 @@ def test_axes_hold_all_points_with_their_errors():
     assert low < 2.9
     assert high > 5.1
     assert x_limits(a_panel(x_range=(0, 9))) == (0, 9)
+
+
+def test_long_numbers_have_room_beside_the_label():
+    """The label of y takes up to 20 of the drawing's units, numbers end 6 before the axis."""
+    for scale, digits in ((1.0, 1), (1e5, 6)):
+        tall = replace(a_panel().series[0], y=scale * np.array([3.0, 4.0, 5.0]), errors=None)
+        frame = frame_of(a_panel(series=(tall,)))
+        assert max(len(words) for _, words in frame.y.ticks(5)) >= digits
+        assert frame.x.start - 6 - LETTER * digits >= 20
 
 
 def test_ticks_are_round_and_alike():

@@ -9,13 +9,13 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from thermorbm.report.labels import power_of_ten
 from thermorbm.report.panels import Panel, Series
 
 Floats = NDArray[np.float64]
 Limits = tuple[float, float]
 
 MARGIN = 0.05  # of the range, to either side of the data
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def _power_words(value: float) -> str:
     """2·10⁻⁵, or 10⁻⁵."""
     digits, _, power = f"{value:.3e}".partition("e")
     factor = digits.rstrip("0").rstrip(".").replace("-", "−")
-    raised = "10" + str(int(power)).translate(RAISED)
+    raised = power_of_ten(int(power))
     return "0" if value == 0 else raised if factor == "1" else f"{factor}·{raised}"
 
 

@@ -140,6 +140,7 @@ WEIGHTS = {
     "inverse_filter_sums": Label(r"$\Sigma_i W_{ij}/n_h$"),
 }
 DENSITY = plain("probability density")
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 FORMULA = re.compile(r"\$[^$]+\$")
 
 
@@ -183,11 +184,17 @@ def cell(measured: Measured | None, scale: float = 1) -> str:
 
 
 def short(value: float | None, digits: int = 4) -> str:
-    """Four significant digits, with a true minus sign; a dash for what is not known."""
+    """Four significant digits, 2·10⁻⁵ for small ones; a dash for what is not known."""
     if value is None or not math.isfinite(value):
         return "–"
     letters = f"{value:.0f}" if 10 ** (digits - 1) <= abs(value) < 1e6 else f"{value:.{digits}g}"
-    return letters.replace("-", "−")
+    factor, e, power = letters.partition("e")
+    return factor.replace("-", "−") + (f"·{power_of_ten(int(power))}" if e else "")
+
+
+def power_of_ten(power: int) -> str:
+    """10⁻⁵ for -5."""
+    return "10" + str(power).translate(RAISED)
 
 
 def percent(value: float | None, signed: bool = False, digits: int = 2) -> str:

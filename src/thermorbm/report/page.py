@@ -69,6 +69,14 @@ ISING = (
     (r"$J(r)\,T$", "coupling at distance $r$ that a machine learned, in units of the true one: 1 for "
      "neighbours"),
 )  # fmt: skip
+TALLY = {
+    Judgement.HOLDS: "holds",
+    Judgement.FAILS: "does not hold",
+    Judgement.INCONCLUSIVE: "is inconclusive",
+    Judgement.UNTESTED: "was not tested",
+    Judgement.BROKEN: "made the report fail",
+}
+
 Drawn = Mapping[RunFigure, Sequence[Shown | Gap]]
 
 
@@ -105,8 +113,10 @@ class SectionContent:
         return ", ".join(f"{n} {name}{'s' if n > 1 else ''}" for name, n in counts if n)
 
     @property
-    def is_empty(self) -> bool:
-        return not (self.words or self.charts or self.tables or self.gaps)
+    def has_something(self) -> bool:
+        """Whether there is more than reasons why there is nothing."""
+        failed = len(self.gaps) > len(self.left_out)
+        return bool(self.words or self.charts or self.tables or failed)
 
 
 def make_page(run: Run, drawn: Drawn, judged: Sequence[Judged]) -> str:
@@ -136,7 +146,8 @@ def make_page(run: Run, drawn: Drawn, judged: Sequence[Judged]) -> str:
         claims=judged,
         of_paper=run.speaks_of_paper,
         section_of={claim.id: section.id for section in SECTIONS for claim in section.claims},
-        contents=[content for content in contents if not content.is_empty],
+        contents=[content for content in contents if content.has_something],
+        others=[content for content in contents if not content.has_something and content.gaps],
         version=version("thermorbm"),
         dpi=DPI,
         style=Markup(_resource("report.css")),
@@ -175,15 +186,11 @@ def _failure_words(gaps: Sequence[Gap], judged: Sequence[Judged]) -> Markup:
 
 def _tally(judged: Sequence[Judged]) -> str:
     counts = Counter(finding.judgement for item in judged for finding in item.findings)
-    always = (Judgement.HOLDS, Judgement.FAILS, Judgement.UNTESTED)
-    words = [
-        f"{counts[judgement]} {judgement}"
-        for judgement in Judgement
-        if counts[judgement] or judgement in always
-    ]
+    words = [f"{said} in {counts[judgement]}" for judgement, said in TALLY.items() if counts[judgement]]
     return (
-        f"{len(judged)} claims, judged by fixed rules on the numbers of this study, family by family: "
-        f"{', '.join(words)}. A verdict is about this study: its lattices, machines and training."
+        f"{len(judged)} claims are judged by fixed rules on the numbers of this study, family by family. Of "
+        f"these {counts.total()} cases a claim {', '.join(words)}. A verdict is about this study: its "
+        "lattices, machines and training."
     )
 
 

@@ -191,11 +191,13 @@ class TcEstimate:
         return size_label(self.n_hidden) + (f", {role}" if role else "")
 
     @property
-    def short_machines(self) -> str:
-        """The same where there is little room."""
-        symbol = self.run.results.study.control.symbol
-        names = {**SHORT_ROLES, "union": f"all {symbol}"}
-        return f"{names.get(self.role, str(self.row.variant))} {self.n_hidden}".strip()
+    def short_label(self) -> Label:
+        """The indicator and the machines where there is little room: T dL~/dT, all T, n_h = 400."""
+        if self.n_hidden is None:
+            return self.label
+        names = {**SHORT_ROLES, "union": f"all {self.run.results.study.control.symbol}"}
+        role = names.get(self.role, str(self.row.variant))
+        return self.label + (f", {role}" if role else "") + ", " + size_label(self.n_hidden)
 
     @property
     def distance(self) -> float | None:

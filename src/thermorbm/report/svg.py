@@ -40,6 +40,7 @@ SHAPES = {
 OPEN_SHAPES = ("x", "cross", "line-ns", "circle-open")
 LETTER = 6.9  # mean width of letters, on phones
 ROW_HEIGHT, TICK_WIDTH = 21, 62
+N_NUMBERS = 5  # numbers along y, about
 DIGITS = 6  # of the numbers that a reader can point at
 LEAST_RATIO = 8  # of the largest to the smallest value, from which on a logarithmic scale tells more
 TAGS = re.compile(r"(</?(?:i|sub|sup)>)")
@@ -68,13 +69,15 @@ class Frame:
 
 def frame_of(panel: Panel, width: float = 460, height: float = 290) -> Frame:
     """Axes with as much room beside them as their labels need."""
-    left, top, bottom = 58.0, 24.0 if panel.marks else 10.0, 44.0
+    top, bottom = 24.0 if panel.marks else 10.0, 44.0
     if panel.rows:
-        longest = max(_letters(label) for label in panel.rows)
-        left = min(14 + LETTER * longest, 0.55 * width)
         height = top + bottom + ROW_HEIGHT * (len(panel.rows) + 0.4)
-    x = Axis(*x_limits(panel), left, width - 12, panel.log_x)
-    return Frame(width, height, x, Axis(*y_limits(panel), height - bottom, top, panel.log_y))
+    y = Axis(*y_limits(panel), height - bottom, top, panel.log_y)
+    if panel.rows:
+        left = min(14 + LETTER * max(_letters(label) for label in panel.rows), 0.55 * width)
+    else:
+        left = max(58.0, 26 + LETTER * max((len(words) for _, words in y.ticks(N_NUMBERS)), default=0))
+    return Frame(width, height, Axis(*x_limits(panel), left, width - 12, panel.log_x), y)
 
 
 def panel_svg(panel: Panel, id: str, **size: float) -> Markup:
@@ -221,7 +224,7 @@ def _axes(panel: Panel, frame: Frame) -> Markup:
             _text(left - 6, at + 4, svg_text(row), "end") for at, row in zip(places, panel.rows, strict=True)
         ]
     else:
-        parts += [_text(left - 6, at + 4, escape(words), "end") for at, words in frame.y.ticks(5)]
+        parts += [_text(left - 6, at + 4, escape(words), "end") for at, words in frame.y.ticks(N_NUMBERS)]
         middle = _number((top + bottom) / 2)
         parts.append(
             Markup('<text transform="translate(13 {}) rotate(-90)" text-anchor="middle">{}</text>').format(
@@ -237,7 +240,7 @@ def _axes(panel: Panel, frame: Frame) -> Markup:
 
 def _grid(panel: Panel, frame: Frame) -> str:
     left, top, width, height = (_number(edge) for edge in frame.inner)
-    rows = [] if panel.rows else [at for at, _ in frame.y.ticks(5)]
+    rows = [] if panel.rows else [at for at, _ in frame.y.ticks(N_NUMBERS)]
     across = [f"M{left} {_number(at)}h{width}" for at in rows]
     upright = [f"M{_number(at)} {top}v{height}" for at, _ in frame.x.ticks(frame.n_ticks)]
     return "".join((*across, *upright))

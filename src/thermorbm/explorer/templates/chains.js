@@ -1,7 +1,7 @@
 // The chains of both panes, and what they have passed.
 const Chains = (function () {
   const get = App.get, point = App.point, panes = App.panes, state = App.state;
-  const WINDOW = 300, EVERY = 20, KEPT = 6;
+  const WINDOW = 300, EVERY = 20, KEPT = 6, FEWEST = 16;
 
   function restart() {
     const seed = Number(get("seed").value) >>> 0;
@@ -19,7 +19,27 @@ const Chains = (function () {
     state.due = 0;
   }
 
-  function makeTrace() { return { steps: [], values: [], counts: new Map(), sum: 0 }; }
+  function makeTrace() { return { steps: [], values: [], counts: new Map(), average: makeAverage() }; }
+
+  // The mean of all values of a chain with its error from blocks. There are always 16 to 31 of them, so that
+  // they grow with the chain and come to be longer than its memory.
+  function makeAverage() {
+    let sum = 0, count = 0, length = 1, open = 0, inOpen = 0, blocks = [];
+    function add(value) {
+      sum += value; count += 1; open += value; inOpen += 1;
+      if (inOpen < length) return;
+      blocks.push(open / length); open = 0; inOpen = 0;
+      if (blocks.length < 2 * FEWEST) return;
+      blocks = Array.from({ length: FEWEST }, function (_, k) { return (blocks[2 * k] + blocks[2 * k + 1]) / 2; });
+      length *= 2;
+    }
+    function error() {
+      const n = blocks.length, mean = blocks.reduce(function (a, b) { return a + b; }, 0) / n;
+      const squares = blocks.reduce(function (total, block) { return total + (block - mean) * (block - mean); }, 0);
+      return n < FEWEST ? NaN : Math.sqrt(squares / (n - 1) / n);
+    }
+    return { add: add, mean: function () { return sum / count; }, error: error };
+  }
 
   function advance(n) {
     if (!state.ready) return; // another temperature is being read
@@ -50,11 +70,11 @@ const Chains = (function () {
     trace.steps.push(step); trace.values.push(value);
     if (trace.steps.length > WINDOW + 1) { trace.steps.shift(); trace.values.shift(); }
     if (step === 0) return;
-    trace.sum += averaged;
+    trace.average.add(averaged);
     if (!bins) return;
     const bin = Math.floor((value - bins.origin) / bins.width);
     trace.counts.set(bin, (trace.counts.get(bin) || 0) + 1);
   }
 
-  return { restart: restart, advance: advance, WINDOW: WINDOW, KEPT: KEPT };
+  return { restart: restart, advance: advance, makeAverage: makeAverage, WINDOW: WINDOW, KEPT: KEPT };
 })();

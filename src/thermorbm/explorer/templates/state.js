@@ -29,6 +29,12 @@ const App = (function () {
   function point() { return family().points[state.point]; }
   function at(value) { return page.control.symbol + " = " + value; }
   function number(x) { return (x < 0 ? "−" : "") + Math.abs(x).toFixed(4); }
+  // -1.229(15): the error in units of the last digits, two of them; without one where it is not known.
+  function measured(x, error) {
+    if (!(error > 0 && error < 1)) return number(x);
+    const digits = 1 - Math.floor(Math.log10(error));
+    return (x < 0 ? "−" : "") + Math.abs(x).toFixed(digits) + "(" + Math.round(error * Math.pow(10, digits)) + ")";
+  }
   function kindName(key) {
     const kind = family().kinds.find(function (item) { return item.key === key; });
     return kind ? kind.name : "";
@@ -42,7 +48,7 @@ const App = (function () {
   }
 
   return {
-    page: page, state: state, panes: panes, get: get, family: family, point: point, at: at, number: number,
+    page: page, state: state, panes: panes, get: get, family: family, point: point, at: at, number: number, measured: measured,
     kindName: kindName, complain: complain, hiddenProbability: hiddenProbability
   };
 })();

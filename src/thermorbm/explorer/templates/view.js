@@ -1,6 +1,6 @@
 // Shows what the chains do.
 const View = (function () {
-  const page = App.page, get = App.get, state = App.state, panes = App.panes, family = App.family, point = App.point, at = App.at, number = App.number, kindName = App.kindName;
+  const page = App.page, get = App.get, state = App.state, panes = App.panes, family = App.family, point = App.point, at = App.at, number = App.number, measured = App.measured, kindName = App.kindName;
   const table = Pictures.colourTable(page.scale);
   function small(x) { return x === 0 ? "0" : x.toPrecision(2); }
 
@@ -95,7 +95,8 @@ const View = (function () {
     }
     panes.forEach(function (pane) {
       if (!pane.chain) return;
-      const n = pane.count, mean = function (trace) { return n && trace.values.length ? number(trace.sum / n) : "–"; };
+      const n = pane.count;
+      const mean = function (trace) { return n && trace.values.length ? measured(trace.average.mean(), trace.average.error()) : "–"; };
       rows.push([pane.colour, kindName(pane.kind), mean(pane.trace.energy), mean(pane.trace.magnetization), n + " steps"]);
     });
     get("averages").querySelector("tbody").replaceChildren(...rows.map(function (row) {

@@ -47,13 +47,13 @@ def edges(family: FamilyView) -> tuple[Points, Points]:
 def entropy_panel(family: FamilyView) -> Panel:
     """The exact curve, or the integrated one, with both edges and the range between them."""
     lower, upper = edges(family)
-    role = best_machines(family).role
-    name, shade = UPPER_EDGE + PER_SPIN + f", {KINDS[role]}", colour(first_look(role))
+    shade = colour(first_look(best_machines(family).role))
+    above, below = "upper bound " + UPPER_EDGE + PER_SPIN, "pseudo-entropy " + PSEUDO_ENTROPY + PER_SPIN
     curves = [
         *_between(lower, upper, shade),
         *entropy_series(family),
-        *curve_series(name, upper, colour=shade, marker="triangle-down", dash="dot"),
-        *curve_series(PSEUDO_ENTROPY + PER_SPIN, lower, colour=GREY, marker="circle-open", dash="dot"),
+        *curve_series(above, upper, colour=shade, marker="triangle-down", dash="dot"),
+        *curve_series(below, lower, colour=GREY, marker="circle-open", dash="dot"),
     ]
     return control_panel(family, NOTHING, plain("nats per spin"), curves, x_range=_span(upper))
 
@@ -86,8 +86,8 @@ def entropy_words(family: FamilyView) -> list[Markup]:
     x = min(common, key=lambda value: abs(value - (family.critical or np.median(common))))
     exact = _entropies(family)
     words = text(
-        "At {} the entropy per spin lies between {} = {} and {} = {} nats, from held-out configurations "
-        "and {}",
+        "At {} the entropy per spin lies between the pseudo-entropy {} = {} and the upper bound {} = {} nats "
+        "of {}",
         family.at(x), PSEUDO_ENTROPY + PER_SPIN, with_error(*low[x]), UPPER_EDGE + PER_SPIN,
         with_error(*high[x]), who,
     )  # fmt: skip
@@ -104,7 +104,8 @@ def _entropies(family: FamilyView) -> dict[float, float]:
 
 def _truth(family: FamilyView) -> Label:
     kinds = {row.exact.source for row in family.results.balanced_data() if row.exact is not None}
-    return ENTROPY + PER_SPIN + (" exactly" if "kaufman" in kinds else " by integration")
+    symbol = ENTROPY + PER_SPIN
+    return "the exact " + symbol if "kaufman" in kinds else symbol + " by integration"
 
 
 def _holds_words(
@@ -119,7 +120,7 @@ def _holds_words(
     inside = sum(_is_inside(exact[x], low[x], high[x]) for x in values)
     furthest = max(values, key=lambda x: high[x][0] - exact[x])
     words = (
-        "The bracket holds it, within two standard errors, at {} of {} values of {}; the upper edge is "
+        "The bracket holds it, within two standard errors, at {} of {} values of {}; the upper bound is "
         "furthest above it at {}, by {}."
     )
     gap = with_error(high[furthest][0] - exact[furthest], high[furthest][1])

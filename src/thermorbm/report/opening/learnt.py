@@ -94,8 +94,8 @@ def _weights_words(family: FamilyView) -> Markup:
     try:
         shares = [(percent(majority(machine).value, digits=0), place) for place, machine in rows]
         words = (
-            "In a filter of machines with {} the more frequent sign has on average {} of the weights; one "
-            "half is chance."
+            "With {}, on average {} of a filter's weights have its more frequent sign; about one half would "
+            "be chance."
         )
         return text(words, size, list_with(" at ", shares))
     except Missing:

@@ -64,8 +64,8 @@ def transition_words(family: FamilyView) -> list[Markup]:
 
 def _best_words(family: FamilyView, best: TcEstimate) -> Markup:
     who = text("The configurations put" if best.role == "data" else "Machines on {} put", family.title)
-    by = text("{} by {}", best.number, best.full_label)
-    return text("{} the transition at {} = {}{}.", who, family.run.critical_symbol, by, _distances(best))
+    where = text("{} = {}, where {} is largest", family.run.critical_symbol, best.number, best.full_label)
+    return text("{} the transition at {}{}.", who, where, _distances(best))
 
 
 def _distances(best: TcEstimate) -> Markup:
@@ -74,12 +74,12 @@ def _distances(best: TcEstimate) -> Markup:
         return Markup("")
     sigmas = abs(best.value - best.target) / best.error if best.error > 0 else math.inf
     words = text(
-        ": {} ({:.1f} standard errors) from its target {:.4f} on this lattice",
+        "; that is {} ({:.1f} standard errors) from its target {:.4f} on this lattice",
         percent(best.distance, signed=True), sigmas, best.target,
     )  # fmt: skip
     if best.infinite is None:
         return words
-    return words + text("; the infinite lattice has {:.5g}", best.infinite)
+    return words + text(", and the infinite lattice has {:.5g}", best.infinite)
 
 
 def _others_words(family: FamilyView, machines: list[TcEstimate]) -> Markup:

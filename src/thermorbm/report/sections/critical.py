@@ -103,7 +103,7 @@ def draw_forest(family: FamilyView) -> list[Chart]:
     parts = _parts(items)
     caption = text(
         "Dots: {} by each indicator with one standard error; thick lines: ranges (95 %) of peaks that the "
-        "points do not resolve; the number behind an indicator is $n_h$.{} {}",
+        "points do not resolve.{} {}",
         family.run.critical_symbol, TARGETS if any(item.target for item in items) else "",
         Markup(" ").join(_extremes(items)),
     )  # fmt: skip
@@ -132,7 +132,7 @@ def _forest_chart(family: FamilyView, caption: Markup, parts: list[list[TcEstima
 
 def forest_panel(family: FamilyView, items: list[TcEstimate]) -> Panel:
     """Estimates one below the other, each with its target, and T_c of the infinite lattice."""
-    rows = tuple(i.label if i.role == "data" else i.label + f", {i.short_machines}" for i in items)
+    rows = tuple(item.short_label for item in items)
     y = -np.arange(len(items), dtype=np.float64)
     values = np.array([item.value for item in items])
     errors = np.array([item.error for item in items])
