@@ -44,9 +44,15 @@ def test_info_knows_datasets_machines_and_checkpoints(capsys):
 
 
 def test_info_knows_run_directories(capsys, tmp_path):
+    """And shows what `status` does."""
     prepare(open_run(tmp_path / "run", "mine"), "", [])
-    content = shown(capsys, "run")
+    assert run(["info", "run", "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
     assert (content["kind"], content["study"]) == ("run directory", "mine")
+    assert run(["info", "run"]) == 0
+    by_info = capsys.readouterr().out
+    assert run(["status", "run"]) == 0
+    assert by_info == capsys.readouterr().out
 
 
 def test_info_knows_every_file_of_a_published_study(capsys):

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from thermorbm.cli.app import EPILOG, app
-from thermorbm.cli.console import say, show_summary
+from thermorbm.cli.console import print_json, say, show_summary
 from thermorbm.cli.data import dataset_summary, show_dataset
 from thermorbm.cli.options import ForceOption, JsonOption
+from thermorbm.cli.study import show_status
 
 if TYPE_CHECKING:
     from thermorbm.study.spec import Family
@@ -58,7 +59,7 @@ def info(
     from thermorbm.storage import read_kind
 
     if (file / "run.json").exists():
-        show_summary(_of_run(file), str(file), as_json)
+        _show_run(file, as_json)
         return
     if file.exists() and file.suffix != ".h5" and (content := _of_text(file)):
         show_summary({"file": str(file), **content}, str(file), as_json)
@@ -168,9 +169,13 @@ def _of_results(file: Path) -> dict[str, Any]:
     }
 
 
-def _of_run(directory: Path) -> dict[str, Any]:
+def _show_run(directory: Path, as_json: bool) -> None:
+    """How far the study is, as `status` shows it."""
     from thermorbm.runner.progress import read_status
     from thermorbm.runner.rundir import existing_run
 
-    status = asdict(read_status(existing_run(directory)))
-    return {"file": str(directory), "kind": "run directory", **status}
+    status = read_status(existing_run(directory))
+    if as_json:
+        print_json({"file": str(directory), "kind": "run directory", **asdict(status)})
+    else:
+        show_status(status)

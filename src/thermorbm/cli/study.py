@@ -135,7 +135,7 @@ def status(
     if as_json:
         print_json(asdict(progress))
     else:
-        _show(progress)
+        show_status(progress)
     return TASK_FAILED if progress.failed else 0
 
 
@@ -200,7 +200,8 @@ def _warn(results: Results) -> int:
     return NOT_CERTIFIED if results.not_certified or results.diverged else 0
 
 
-def _show(progress: Status) -> None:
+def show_status(progress: Status) -> None:
+    """How far a study is, and what it is at."""
     from thermorbm.study.watch import time_left
 
     counts = ", ".join(f"{number} {state}" for state, number in progress.counts.items() if number)
