@@ -38,7 +38,8 @@ COLUMNS = (
     "Var E / N",
     "s",
 )
-LADDER = np.geomspace(1.0, 12.0, 40)
+# Close where energies fluctuate most, so that neighbours overlap.
+LADDER = np.unique([*np.geomspace(1.0, 1.5, 24), *np.geomspace(1.5, 12.0, 30)])
 
 
 def entropy(lattice: tr.Lattice, temperature: float) -> Estimate:
