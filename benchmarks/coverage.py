@@ -115,14 +115,22 @@ def row(label: str, results: list[tuple[CriticalPoint, float]]) -> str:
     columns = np.array([(p.value, p.error, p.lower, p.upper, p.lower_95, p.upper_95) for p in points]).T
     value, error, lower, upper, lowest, highest = columns
     inside, inside_95 = (lower <= truth) & (truth <= upper), (lowest <= truth) & (truth <= highest)
+    resolved = np.array([p.resolved for p in points])
     cells = [
-        f"{inside.mean():.2f}",
-        f"{inside_95.mean():.2f}",
+        share(inside),
+        share(inside_95),
+        share(resolved),
+        share(inside[resolved]),
+        share(inside_95[resolved]),
+        share(inside_95[~resolved]),
         f"{np.median(error):.4f}",
         f"{np.sqrt(np.mean((value - truth) ** 2)):.4f}",
-        f"{np.mean([not p.resolved for p in points]):.2f}",
     ]
     return f"| {label} | " + " | ".join(cells) + " |"
+
+
+def share(of: NDArray[np.bool_]) -> str:
+    return f"{of.mean():.2f}" if len(of) >= 20 else "-"
 
 
 def smooth_row(name: str, grid: str, place: str, n_trials: int) -> str:
@@ -161,8 +169,10 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[*FINDERS, *MACHINES, "reweighted"])
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
-    print("| curve | grid | place | 68 % hold | 95 % hold | median error | rms distance | unresolved |")
-    print("|---|---|---|---|---|---|---|---|", flush=True)
+    print(
+        "| curve | grid | place | 68 % | 95 % | resolved | of these 68 % | 95 % | intervals | error | rms |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
     names = [name for name in options.only if name != "reweighted"]
     begin = time.perf_counter()
     if "chi" in names:  # sampled once, before processes are made that share it

@@ -8,7 +8,7 @@ from oracles.synthetic_curves import KINDS, PAPER, synthetic_curve
 from thermorbm import estimators
 from thermorbm.exact import heat_capacity_peak, kaufman
 
-N_CURVES = 450
+N_CURVES = 300
 FINE = np.unique(np.r_[PAPER, np.arange(2.1, 2.46, 0.05)].round(4))
 
 
@@ -73,17 +73,15 @@ def test_the_paper_grid_does_not_resolve_a_sharp_peak():
 
 @pytest.mark.parametrize("height", [420, 1000])
 def test_a_lone_point_far_above_the_rest_holds_the_peak_between_its_neighbours(height):
-    """Smooth curves take it for noise; the interval is 68 % of the room nearer to it than to them."""
+    """It is no noise: its peak lies nearer to it than to them, and is too narrow for these points."""
     grid = np.r_[PAPER[PAPER <= 2.25], PAPER[PAPER > 2.25] + 0.25]
     plateau = 70 / (1 + np.exp((grid - 1.6) / 0.1)) + 0.5
     values = np.where(grid == 2.25, height, plateau)
     found = estimators.peak(grid, values, np.maximum(0.05 * values, 0.3))
-    assert not found.at_edge
+    assert found.determined
     assert not found.resolved
-    room = (2.125, 2.5)
-    assert found.temperature.value == pytest.approx(np.mean(room))
-    assert found.temperature.error == pytest.approx(0.6827 * np.ptp(room) / 2, rel=1e-3)
-    assert (found.lower, found.upper) == pytest.approx((2.3125 - 0.1280, 2.3125 + 0.1280), abs=1e-4)
+    assert 2.0 < found.lower_95 < found.lower < 2.25 < found.upper < found.upper_95 < 2.75
+    assert found.error > 0.02
 
 
 def test_scatter_far_beyond_its_errors_is_no_lone_peak():
@@ -173,7 +171,7 @@ def test_intervals_hold_on_kaufmans_curves(side):
     for k in range(n):
         t = np.linspace(2.04, 2.5, 11) + 0.046 * (rng.random() - 0.5)
         errors = 10 ** rng.uniform(-2.2, -1.3) * curve(t)
-        point = estimators.peak(t, curve(t) + errors * rng.standard_normal(11), errors, n_draws=200, seed=k)
+        point = estimators.peak(t, curve(t) + errors * rng.standard_normal(11), errors, seed=k)
         inside += point.lower <= target <= point.upper
         inside_95 += point.lower_95 <= target <= point.upper_95
     assert 0.60 - 3 * np.sqrt(0.68 * 0.32 / n) <= inside / n

@@ -1,113 +1,104 @@
-"""Random splines against their definition, and drawn curves against plain linear algebra."""
+"""Curves with one peak against plain linear algebra, the population against known posteriors, bad points."""
 
 import numpy as np
 import pytest
 
-from oracles.random_splines import features, posterior, slope_features
+from oracles.peak_curves import posterior
 from thermorbm.errors import InputError
-from thermorbm.estimators import smoothing, splines
+from thermorbm.estimators import heat_peak, peak, peak_family
+from thermorbm.estimators.population import log_sum, sample_posterior
 from thermorbm.exact import kaufman
 
-
-def smooth_curve(t, values, errors):
-    """The curve through the points."""
-    drawn = smoothing.draw_curves(smoothing.Points(t, values, errors), seed=0)
-    return smoothing.fitted_curve(drawn.temperatures, drawn.values)
+V = np.array([-0.5, -0.37, -0.2, -0.08, 0.0, 0.11, 0.19, 0.34, 0.5])
+SHAPES = np.array([[0.1, 0.4, 0.5, -0.3], [-0.2, -0.8, -1.1, 0.9], [0.0, 1.0, 0.0, 0.0]])
 
 
-def heat_curve(t, values, errors):
-    """T dX/dT of it: a heat capacity if X is an entropy."""
-    drawn = smoothing.draw_curves(smoothing.Points(t, values, errors), seed=0)
-    return smoothing.fitted_curve(drawn.temperatures, drawn.temperatures * drawn.slopes)
-
-
-def at(temperatures, curve, name="values"):
-    return np.interp(temperatures, curve.temperatures, getattr(curve, name))
-
-
-@pytest.mark.parametrize("q", [2, 3, 4])
-def test_covariances_are_those_of_the_definition(q):
-    u, x = np.linspace(0.05, 1, 7), np.linspace(0, 0.95, 6)
-    kicks = features(q, u)[:, q:], slope_features(q, u)[:, q:], features(q, x)[:, q:]
-    np.testing.assert_allclose(splines.covariance(q, u[:, None], x), kicks[0] @ kicks[2].T, atol=2e-4)
-    np.testing.assert_allclose(splines.slope_covariance(q, u[:, None], x), kicks[1] @ kicks[2].T, atol=2e-4)
-
-
-@pytest.mark.parametrize("q", [2, 3, 4])
-def test_slopes_are_derivatives(q):
-    u, x, step = np.array([0.2, 0.45, 0.9]), np.array([0.1, 0.5, 1.0]), 1e-5
-    for value, slope in (
-        (lambda u: splines.covariance(q, u[:, None], x), splines.slope_covariance(q, u[:, None], x)),
-        (lambda u: splines.polynomials(q, u), splines.polynomial_slopes(q, u)),
-    ):
-        np.testing.assert_allclose((value(u + step) - value(u - step)) / (2 * step), slope, atol=1e-8)
-
-
-@pytest.mark.parametrize("q", [3, 4])
-def test_random_paths_have_the_covariance(q):
-    steps, n = np.array([[0.1, 0.3, 0.05, 0.4], [0.2, 0.2, 0.2, 0.2]]), 20_000
-    which = np.arange(n) % 2
-    paths = splines.random_paths(q, steps, which, np.random.default_rng(0))
-    for k in range(2):
-        u = np.concatenate([[0], np.cumsum(steps[k])])
-        values, slopes = paths[:, which == k]
-        exact = splines.covariance(q, u[:, None], u), splines.slope_covariance(q, u[:, None], u)
-        for drawn, expected in ((values, exact[0]), (slopes, exact[1])):
-            found = drawn.T @ values / len(values)
-            power = np.outer(np.mean(drawn**2, axis=0), np.mean(values**2, axis=0)) + expected**2
-            assert (np.abs(found - expected) <= 5 * np.sqrt(power / len(values))).all()
-
-
-@pytest.mark.parametrize("q", [3, 4])
-def test_drawn_curves_have_the_exact_posterior(monkeypatch, q):
-    """One unstretched model: mean and spread over draws are those of the mixture over roughness."""
-    monkeypatch.setattr(smoothing, "_WIDTHS", ())
-    monkeypatch.setattr(smoothing, "_NOISE_FACTORS", np.ones(1))
-    monkeypatch.setattr(smoothing, "_NOISE_LOG_PRIOR", np.zeros(1))
-    monkeypatch.setattr(smoothing, "_ERROR_FLOOR", 0.0)
+def points():
     rng = np.random.default_rng(1)
-    t = np.sort(rng.uniform(1, 3, 9))
-    u, sigma = (t - t[0]) / np.ptp(t), rng.uniform(0.02, 0.06, 9)
-    y = np.sin(4 * u) + sigma * rng.standard_normal(9)
-    n = 20_000
-    draws = smoothing.draw_curves(smoothing.Points(t, y, sigma), q, n_draws=n, seed=2)
-    at = (draws.temperatures - t[0]) / np.ptp(t)
-    scale = np.ptp(y)
-    ladder = 10 ** np.arange(-1, 3 * q + 0.5, 0.5)
-    parts = [posterior(q, u, (y - y.mean()) / scale, sigma / scale, a, at) for a in ladder]
-    weight = np.exp(np.array([p[0] for p in parts]) - max(p[0] for p in parts))
-    weight /= weight.sum()
-    for which, drawn in ((1, draws.values - y.mean()), (2, draws.slopes * np.ptp(t))):
-        mean = weight @ [p[which][0] for p in parts]
-        second = weight @ [p[which][0] ** 2 + p[which][1] ** 2 for p in parts]
-        spread = np.sqrt(second - mean**2)
-        error = 5 * spread / np.sqrt(n) + 5e-3 * spread + 1e-4
-        assert (np.abs(drawn.mean(axis=0) / scale - mean) < error).all()
-        np.testing.assert_allclose(drawn.std(axis=0) / scale, spread, rtol=0.06, atol=1e-4)
+    errors = rng.uniform(0.02, 0.06, len(V))
+    return V, 1 / (1 + (V / 0.15) ** 2) + errors * rng.standard_normal(len(V)), errors
 
 
-def test_curves_pass_through_exact_points_and_have_their_derivative():
-    t = np.linspace(1.0, 3.0, 17)
-    curve = smooth_curve(t, np.sin(2 * t), np.zeros(17))
-    np.testing.assert_allclose(at([1.3, 2.2], curve), np.sin([2.6, 4.4]), atol=2e-3)
-    heat = at([1.25, 2.25], heat_curve(t, np.sin(2 * t), np.zeros(17)))
-    np.testing.assert_allclose(heat, [2 * 1.25 * np.cos(2.5), 2 * 2.25 * np.cos(4.5)], atol=0.05)
+def option(family, column):
+    """Length, size and noise of one column of the likelihoods."""
+    length, rest = divmod(column, len(peak_family._SIZES))
+    return (
+        peak_family._LENGTHS[length] * np.median(np.diff(V)),
+        peak_family._SIZES[rest] * family._height,
+        peak_family._NOISES[rest],
+    )
 
 
-def test_heat_curve_of_kaufmans_entropy_is_kaufmans_heat_capacity():
+@pytest.mark.parametrize("of_slope", [False, True])
+def test_likelihoods_are_those_of_plain_linear_algebra(of_slope):
+    """Up to what is the same for all shapes and options."""
+    v, y, errors = points()
+    family = peak_family.PeakFamily(v, y, errors, of_slope)
+    found, columns = family.log_likelihoods(SHAPES), [0, 8, 29, 30, 47, 59]
+    off = []
+    for row, z in enumerate(SHAPES):
+        for column in columns:
+            length, size, noise = option(family, column)
+            exact = posterior(z, v, y, errors, of_slope, length, size, noise, v)[0]
+            off.append(found[row, column] + np.log(noise**2 * size) - exact)
+    np.testing.assert_allclose(off, off[0], atol=2e-3)
+
+
+@pytest.mark.parametrize("of_slope", [False, True])
+def test_drawn_curves_have_the_exact_posterior(of_slope):
+    v, y, errors = points()
+    family, n = peak_family.PeakFamily(v, y, errors, of_slope), 20_000
+    for z, column in zip(SHAPES, (8, 44, 15), strict=True):
+        chosen = np.full(n, column)
+        at, values, _ = family.draw(np.tile(z, (n, 1)), chosen, np.random.default_rng(2))
+        _, mean, spread = posterior(z, v, y, errors, of_slope, *option(family, column), at)
+        assert (np.abs(values.mean(axis=0) - mean) < 5 * spread / np.sqrt(n) + 1e-3).all()
+        np.testing.assert_allclose(values.std(axis=0), spread, rtol=0.04, atol=1e-3)
+
+
+def test_the_curve_that_peaks_is_the_slope():
+    v, y, errors = points()
+    family = peak_family.PeakFamily(v, np.cumsum(y), errors, True)
+    at, values, slopes = family.draw(SHAPES[2:], np.array([15]), np.random.default_rng(3))
+    middle = (slopes[0, 1:] + slopes[0, :-1]) / 2
+    np.testing.assert_allclose(np.diff(values[0]) / np.diff(at), middle, atol=0.02 * np.ptp(slopes))
+
+
+def test_a_population_finds_a_ridge_and_two_maxima():
+    """Moments within four errors of a population of 200, whose effective number is no less than 50."""
+
+    def ridge(z):
+        return -0.5 * ((z[:, 0] - z[:, 1] - 1) / 0.02) ** 2
+
+    def two(z):
+        parts = [-0.5 * np.sum((z - centre) ** 2, axis=1) / 0.05**2 for centre in (-1.0, 1.0)]
+        return log_sum(np.array(parts).T)
+
+    found = sample_posterior(ridge, 4, np.random.default_rng(4))
+    error = 4 / np.sqrt(50)
+    difference, total = found[:, 0] - found[:, 1], found[:, 0] + found[:, 1]
+    assert abs(difference.mean() - 1) < 0.02 * error
+    assert abs(total.mean()) < np.sqrt(2) * error
+    assert total.std() == pytest.approx(np.sqrt(2), rel=error / np.sqrt(2))
+    places = sample_posterior(two, 1, np.random.default_rng(5))[:, 0]
+    assert 0.5 - error / 2 < np.mean(places > 0) < 0.5 + error / 2
+    assert np.abs(np.abs(places) - 1).mean() == pytest.approx(0.05 * np.sqrt(2 / np.pi), rel=error)
+
+
+def test_the_slope_of_kaufmans_entropy_is_kaufmans_heat_capacity():
     t = np.unique(np.r_[np.arange(1.0, 4.01, 0.25), np.arange(2.0, 2.6, 0.05)].round(4))
     error = 1e-4
     noise = error * np.random.default_rng(3).standard_normal(len(t))
-    some = np.array([1.6, 2.1, 2.2, 2.3, 2.4, 2.9, 3.5])
-    curve = heat_curve(t, kaufman(16, t).entropy + noise, np.full(len(t), error))
-    errors = at(some, curve, "errors")
-    assert np.abs((at(some, curve) - kaufman(16, some).heat_capacity) / errors).max() < 4
+    curve = heat_peak(t, kaufman(16, t).entropy + noise, np.full(len(t), error)).indicator
+    at = np.array([1.6, 2.1, 2.2, 2.3, 2.4, 2.9, 3.5])
+    values, errors = (np.interp(at, curve.temperatures, each) for each in (curve.values, curve.errors))
+    assert np.abs((values - kaufman(16, at).heat_capacity) / errors).max() < 4
     assert errors.max() < 0.1
 
 
 def test_a_constant_curve_is_a_curve():
-    curve = smooth_curve(np.arange(1.0, 8.0), np.ones(7), np.full(7, 0.1))
-    np.testing.assert_allclose(curve.values, 1, atol=0.3)
+    found = peak(np.arange(1.0, 8.0), np.ones(7), np.full(7, 0.1))
+    np.testing.assert_allclose(found.fit.values, 1, atol=0.3)
 
 
 @pytest.mark.parametrize(
@@ -122,4 +113,4 @@ def test_a_constant_curve_is_a_curve():
 )
 def test_bad_points(arrays, message):
     with pytest.raises(InputError, match=message):
-        smooth_curve(*arrays)
+        peak(*arrays)

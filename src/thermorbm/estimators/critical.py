@@ -1,15 +1,10 @@
 """Where a curve peaks or is steepest, with an uncertainty that holds for coarse grids and noisy points.
 
 Many smooth curves are drawn through the points (see `smoothing`); each has its own maximum, and the spread of
-these maxima is the uncertainty. It is then widened by what no smooth curve through the points shows: a peak
-whose two sides differ has its maximum off theirs by h s^2 / (0.1 T), s being the spacing of the points, and h
-is the larger the fewer points lie in the upper half of the peak. Both h and the share of the spread that
-counts were read off 1400 rounded logarithms and two-sided powers with known maxima, at random places on grids
-of 0.05, 0.1 and 0.25; `python -m benchmarks.coverage` tells on other curves how often the intervals hold
-(docs/curves.md has its table).
-
-Where no smooth curve follows the largest point, which stands alone far above its neighbours, the peak is
-nearer to it than to them: no more is said.
+these maxima is the uncertainty. Where fewer than two points lie in the upper half of the peak, its maximum
+hangs on a formula that no point confirms: there the spread is widened by `_HIDDEN` of the spacing. That share
+was read off rounded logarithms and powers with unequal sides at random places, and `python -m
+benchmarks.coverage` tells on other curves how often the intervals hold (docs/curves.md has its table).
 """
 
 from __future__ import annotations
@@ -28,7 +23,6 @@ from thermorbm.estimators.smoothing import (
     FittedCurve,
     Points,
     draw_curves,
-    draw_positive_curves,
     fitted_curve,
 )
 from thermorbm.shown import Displayed
@@ -37,17 +31,7 @@ from thermorbm.stats import Estimate
 Array = NDArray[np.float64]
 
 _EDGE_SHARE = 0.16  # of the maxima at an end of the grid, beyond which there is no peak to speak of
-_OF_PEAKS, _OF_SLOPES = 3, 4  # order of the derivative that is white noise: a slope has one less
-_LONE = 3.0  # times the noise by which a lone point is above its neighbours
-# By the number of points in the upper half, 1, 2, 3 or more: the share of the spread of the random curves'
-# maxima that counts (few points leave them too free), and what all smooth curves miss, h, added in quadrature
-# to half of the 68 % and of the 95 %.
-_WIDTHS = {
-    "value": ((0.8, 0.075, 0.19), (0.8, 0.04, 0.18), (0.8, 0.04, 0.1), (1.1, 0.0, 0.0)),
-    "slope": ((0.75, 0.12, 0.27), (0.75, 0.12, 0.2), (0.75, 0.0, 0.0), (0.75, 0.0, 0.0)),
-}
-_MOST_HIDDEN = 1.5  # spacings: peaks far narrower than these are told by no curve
-_ASYMMETRY = 0.1  # of T: the width over which the sides of a peak come to differ
+_HIDDEN = 0.07  # of the spacing: standard error of what a peak with fewer than two points in it does not show
 _USELESS = 0.5  # of the grid's range: an interval (95 %) that is wider determines nothing
 _SECOND_PEAK = 0.1  # of the curve's range, by which a second peak stands above the dip between both
 
@@ -98,45 +82,37 @@ class CriticalPoint(Displayed):
         return f"{self.lower_95:.4g}-{self.upper_95:.4g}"
 
 
-def peak(
-    temperatures: ArrayLike, values: ArrayLike, errors: ArrayLike, n_draws: int = 400, seed: int = 0
-) -> CriticalPoint:
+def peak(temperatures: ArrayLike, values: ArrayLike, errors: ArrayLike, seed: int = 0) -> CriticalPoint:
     """Maximum of X(T), for an indicator such as a variance or a correlation."""
     points = Points(temperatures, values, errors)
-    draws = draw_positive_curves(points, _OF_PEAKS, n_draws, seed)
-    found = _locate(points, draws, draws.values, "value")
-    return _around_lone_point(points, found) if _top_stands_alone(points, found) else found
+    draws = draw_curves(points, False, seed)
+    return _locate(points, draws, draws.indicator)
 
 
-def steepest(
-    temperatures: ArrayLike, values: ArrayLike, errors: ArrayLike, n_draws: int = 400, seed: int = 0
-) -> CriticalPoint:
+def steepest(temperatures: ArrayLike, values: ArrayLike, errors: ArrayLike, seed: int = 0) -> CriticalPoint:
     """Steepest slope of X(T) in the direction in which it goes from the first to the last temperature."""
     points = Points(temperatures, values, errors)
     sign = 1.0 if points.values[-1] >= points.values[0] else -1.0
-    draws = draw_curves(points, _OF_SLOPES, n_draws, seed)
-    return _locate(points, draws, sign * draws.slopes, "slope")
+    rising = Points(points.temperatures, sign * points.values, points.errors)
+    draws = draw_curves(rising, True, seed)
+    draws = replace(draws, values=sign * draws.values)
+    return _locate(points, draws, draws.indicator)
 
 
-def heat_peak(
-    temperatures: ArrayLike, values: ArrayLike, errors: ArrayLike, n_draws: int = 400, seed: int = 0
-) -> CriticalPoint:
+def heat_peak(temperatures: ArrayLike, values: ArrayLike, errors: ArrayLike, seed: int = 0) -> CriticalPoint:
     """Maximum of T dX/dT, the heat capacity if X is an entropy."""
     points = Points(temperatures, values, errors)
-    draws = draw_curves(points, _OF_SLOPES, n_draws, seed)
-    return _locate(points, draws, draws.temperatures * draws.slopes, "slope")
+    draws = draw_curves(points, True, seed)
+    return _locate(points, draws, draws.temperatures * draws.indicator)
 
 
-def _locate(points: Points, draws: CurveDraws, indicator: Array, kind: str) -> CriticalPoint:
+def _locate(points: Points, draws: CurveDraws, indicator: Array) -> CriticalPoint:
     tops = maxima(draws.temperatures, indicator)
     ends = (tops == draws.temperatures[0]) | (tops == draws.temperatures[-1])
-    n_upper, here = _points_in_upper_half(points, draws, indicator), float(np.median(tops))
-    share, *hidden = _WIDTHS[kind][int(np.clip(n_upper, 1, 4)) - 1]
-    tops = here + share * (tops - here)
-    spacing = _spacing_at(points.temperatures, here)
-    scale = spacing**2 / max(_ASYMMETRY * abs(here), spacing / _MOST_HIDDEN)
-    low, middle, high = _widened(np.quantile(tops, ONE_SIGMA), hidden[0] * scale)
-    lowest, _, highest = _widened(np.quantile(tops, TWO_SIGMA), hidden[1] * scale)
+    resolved = _points_in_upper_half(points, draws, indicator) >= 2
+    hidden = 0.0 if resolved else _HIDDEN * _spacing_at(points.temperatures, float(np.median(tops)))
+    low, middle, high = _widened(np.quantile(tops, ONE_SIGMA), hidden)
+    lowest, _, highest = _widened(np.quantile(tops, TWO_SIGMA), 1.96 * hidden)
     at_edge = bool(ends.mean() > _EDGE_SHARE)
     useless = highest - lowest > _USELESS * float(np.ptp(points.temperatures))
     curve = fitted_curve(draws.temperatures, indicator)
@@ -145,7 +121,7 @@ def _locate(points: Points, draws: CurveDraws, indicator: Array, kind: str) -> C
         low,
         high,
         at_edge,
-        n_upper >= 2,
+        resolved,
         curve,
         fitted_curve(draws.temperatures, draws.values),
         lowest,
@@ -184,44 +160,6 @@ def other_peaks(curve: FittedCurve) -> Array:
     clear = found["prominences"] > 2 * curve.errors[places]
     largest = curve.values[places] == curve.values.max()
     return np.asarray(curve.temperatures[places[clear & ~largest]])
-
-
-def _top_stands_alone(points: Points, found: CriticalPoint) -> bool:
-    """Whether the curve misses the largest value, not at an end, which is too far up to be noise.
-
-    Too far up: above the line between its neighbours by three times its error, and by three times what any
-    other point, these neighbours apart, is off the line between its own.
-    """
-    top, last = int(np.argmax(points.values)), len(points.values) - 1
-    if top in (0, last):
-        return False
-    t, x = points.temperatures, points.values
-    here = np.interp(t[top], found.fit.temperatures, found.fit.values)
-    share = (t[1:-1] - t[:-2]) / (t[2:] - t[:-2])
-    off = x[1:-1] - (1 - share) * x[:-2] - share * x[2:]
-    others = np.delete(np.abs(off), slice(max(top - 2, 0), top + 1))
-    missed = found.at_edge or x[top] - here > _LONE * points.errors[top]
-    return missed and bool(off[top - 1] > _LONE * max(points.errors[top], others.max(initial=0.0)))
-
-
-def _around_lone_point(points: Points, found: CriticalPoint) -> CriticalPoint:
-    """The peak anywhere between the middles of the intervals on both sides of the largest value."""
-    top = int(np.argmax(points.values))
-    left, right = (points.temperatures[top - 1 : top + 1] + points.temperatures[top : top + 2]) / 2
-    low, middle, high = (float(left + share * (right - left)) for share in ONE_SIGMA)
-    lowest, _, highest = (float(left + share * (right - left)) for share in TWO_SIGMA)
-    return replace(
-        found,
-        temperature=Estimate(middle, (high - low) / 2),
-        lower=low,
-        upper=high,
-        at_edge=False,
-        resolved=False,
-        lower_95=lowest,
-        upper_95=highest,
-        determined=True,
-        note="",
-    )
 
 
 def _points_in_upper_half(points: Points, draws: CurveDraws, indicator: Array) -> int:
