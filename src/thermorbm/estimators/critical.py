@@ -2,9 +2,9 @@
 
 Many smooth curves are drawn through the points (see `smoothing`); each has its own maximum, and the spread of
 these maxima is the uncertainty. Where fewer than two points lie in the upper half of the peak, its maximum
-hangs on a formula that no point confirms: there the spread is widened by `_HIDDEN` of the spacing. That share
-was read off rounded logarithms and powers with unequal sides at random places, and `python -m
-benchmarks.coverage` tells on other curves how often the intervals hold (docs/curves.md has its table).
+hangs on a formula that no point confirms: there the spread is widened by a share of the spacing, and hardly
+elsewhere. Both shares were read off rounded logarithms and powers with unequal sides at random places;
+`python -m benchmarks.coverage` tells on other curves how often the intervals hold (docs/curves.md).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from thermorbm.stats import Estimate
 Array = NDArray[np.float64]
 
 _EDGE_SHARE = 0.16  # of the maxima at an end of the grid, beyond which there is no peak to speak of
-_HIDDEN = 0.07  # of the spacing: standard error of what a peak with fewer than two points in it does not show
+_HIDDEN = {True: 0.01, False: 0.07}  # of the spacing: standard error that is added, by whether it is resolved
 _USELESS = 0.5  # of the grid's range: an interval (95 %) that is wider determines nothing
 _SECOND_PEAK = 0.1  # of the curve's range, by which a second peak stands above the dip between both
 
@@ -110,7 +110,7 @@ def _locate(points: Points, draws: CurveDraws, indicator: Array) -> CriticalPoin
     tops = maxima(draws.temperatures, indicator)
     ends = (tops == draws.temperatures[0]) | (tops == draws.temperatures[-1])
     resolved = _points_in_upper_half(points, draws, indicator) >= 2
-    hidden = 0.0 if resolved else _HIDDEN * _spacing_at(points.temperatures, float(np.median(tops)))
+    hidden = _HIDDEN[resolved] * _spacing_at(points.temperatures, float(np.median(tops)))
     low, middle, high = _widened(np.quantile(tops, ONE_SIGMA), hidden)
     lowest, _, highest = _widened(np.quantile(tops, TWO_SIGMA), 1.96 * hidden)
     at_edge = bool(ends.mean() > _EDGE_SHARE)
