@@ -95,7 +95,7 @@ def test_a_study_under_way_says_so(copied_run, capsys):
     page = copied_run.parent / "page.html"
     assert capsys.readouterr().out.strip() == str(page)
     text = page.read_text(encoding="utf-8")
-    assert "2 machines are not trained yet" in text
+    assert "tasks are done, 2 machines are not trained yet. The page" in text
     assert "Family 2d has no symmetric machines" in text
 
 

@@ -90,11 +90,11 @@ def progress_notes(run: Run) -> list[str]:
         return []
     missing = sum(name.startswith("train/") for name in tasks.missing)
     failed = sum(row.task.startswith("train/") for row in tasks.failed)
-    return [
-        f"This study is not complete: {tasks.done} of {tasks.total} tasks are done, {missing} machines are "
-        f"not trained yet, and the training of {failed} failed. The page shows what there is; make it again "
-        "later."
-    ]
+    words = [f"This study is not complete: {tasks.done} of {tasks.total} tasks are done"]
+    words += [f"{missing} machines are not trained yet"] if missing else []
+    words += [f"the training of {failed} failed"] if failed else []
+    note = ", ".join(words) + ("" if missing or failed else ", the training of all machines among them")
+    return [f"{note}. The page shows what there is; make it again later."]
 
 
 class _Reader:
