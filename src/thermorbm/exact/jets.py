@@ -64,28 +64,34 @@ class Jet:
         return Jet(self.value.sum(axis=0), self.first.sum(axis=0), self.second.sum(axis=0))
 
     def reshape(self, shape: tuple[int, ...]) -> Jet:
+        """The same numbers in another shape."""
         return Jet(self.value.reshape(shape), self.first.reshape(shape), self.second.reshape(shape))
 
 
 def sqrt(f: Jet) -> Jet:
+    """Square root of f, and its derivatives."""
     root = np.sqrt(f.value)
     first = f.first / (2 * root)
     return Jet(root, first, (f.second / 2 - first**2) / root)
 
 
 def exp(f: Jet) -> Jet:
+    """e to the power of f, and its derivatives."""
     return _with_derivatives_of_exp(np.exp(f.value), f)
 
 
 def expm1(f: Jet) -> Jet:
+    """e^f - 1, exact for small f, and its derivatives."""
     return _with_derivatives_of_exp(np.expm1(f.value), f)
 
 
 def log(f: Jet) -> Jet:
+    """ln f, and its derivatives."""
     return _with_derivatives_of_log(np.log(f.value), f, f.value)
 
 
 def log1p(f: Jet) -> Jet:
+    """ln(1 + f), exact for small f, and its derivatives."""
     return _with_derivatives_of_log(np.log1p(f.value), f, 1 + f.value)
 
 
