@@ -149,6 +149,12 @@ def test_a_recipe_that_does_not_exist_is_named_with_its_place(write_study):
         planned(write_study, **{"[family.changes]": 'recipe = "slow"\n[family.changes]'})
 
 
+def test_changes_for_one_size_change_its_machines_alone(hashes):
+    two = {"hidden = [4]": "hidden = [4, 6]"}
+    before, after = hashes(**two), hashes("[family.size_changes]\n6 = {epochs = 1}\n", **two)
+    assert changed(before, after) == {name for name in before if "h6" in name}
+
+
 def test_changes_for_one_temperature_change_its_machines_alone(hashes):
     before, after = hashes(), hashes('[family.value_changes]\n"2.0" = {epochs = 1}\n')
     of_machines = {name for name in before if "-h4" in name or "indicators" in name}

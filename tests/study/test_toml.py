@@ -142,6 +142,11 @@ def test_defaults(write_study):
             "value_changes must be among the family's temperatures, got 9.5",
         ),
         (HEAD + FAMILY + "hidden = [4]\nvalue_changes = {4 = 3}", "value_changes.4 must be a table"),
+        (HEAD + FAMILY + "hidden = [4]\nsize_changes = {5 = {epochs = 3}}", "of this variant, [4], got 5"),
+        (
+            HEAD + FAMILY + "hidden = [4]\nsize_changes = {'4.5' = {}}",
+            "size_changes.4.5 must be a number of hidden units before its changes",
+        ),
         (
             HEAD + FAMILY + "hidden = [4]\nvalue_changes = {x = {}}",
             "value_changes.x must be a temperature before its changes",

@@ -193,11 +193,11 @@ class FamilyPlanner:
 
     def _variant(self, variant: Variant) -> Iterator[Task]:
         for n_hidden, n_filters in self._sizes(variant):
-            recipe, readings = self._recipe(variant), list[Task]()
+            recipe, readings = self._recipe(variant, n_hidden), list[Task]()
             labels = {"group": variant.name, "role": _role(variant, recipe), "union": variant.union}
             labels |= {"n_hidden": n_hidden, "as_paper": variant.as_paper}
             for value in [None] if variant.union else self._values_of(variant):
-                recipe = self._recipe(variant, value)
+                recipe = self._recipe(variant, n_hidden, value)
                 for index in range(variant.seeds):
                     place = self._machine(variant, n_hidden, n_filters, value, index, recipe, labels)
                     yield place.trained
@@ -303,14 +303,16 @@ class FamilyPlanner:
             return None
         return [round(turn * critical, 6) for turn in TURNS]
 
-    def _recipe(self, variant: Variant, value: float | None = None) -> dict[str, Any]:
+    def _recipe(self, variant: Variant, n_hidden: int, value: float | None = None) -> dict[str, Any]:
         """The fields that name a training. value: of the temperature, None for what all have in common."""
         from thermorbm.training.design import SYMMETRIC_RECIPES  # brings torch with it
         from thermorbm.training.recipe import RECIPES, choose_recipe
 
         try:
             named = SYMMETRIC_RECIPES if variant.filters else RECIPES
-            changes = {**variant.changes, **({} if value is None else variant.value_changes.get(value, {}))}
+            changes = {**variant.changes, **variant.size_changes.get(n_hidden, {})}
+            if value is not None:
+                changes |= variant.value_changes.get(value, {})
             if variant.union and variant.recipe == "fast":
                 changes = {**OF_UNIONS, **changes}
             return recipe_parameters(choose_recipe(variant.recipe, changes, named))

@@ -69,15 +69,16 @@ class Variant:
 
     hidden: numbers of hidden units, one dense machine each. filters: numbers of filters of side `kernel`, one
     symmetric machine each; a variant has one of the two. point_group: filters in all turns and reflections.
-    recipe, changes: how to train, and which fields of the recipe are set otherwise. value_changes: the same
-    for single temperatures, and they come last: machines near T_c may need a smaller rate and stay in one
-    curve with the others. seeds: machines per temperature and size, from different seeds.
-    temperatures: some of the family's, None for all. sector: of the configurations, "symmetric", "positive"
-    or the fraction with m > 0. union: one machine for all temperatures together, `proportions` says how many
-    configurations each contributes, relative to the largest. samples: training configurations per
-    temperature, None for all. as_paper: trained as the paper's machines were; the report judges the paper's
-    claims on them beside those of the others. precision: of the matrix products in training, None for the
-    study's. parts: what is read from them, None for all that the family asks for.
+    recipe, changes: how to train, and which fields of the recipe are set otherwise. size_changes,
+    value_changes: the same for single numbers of hidden units and single temperatures, in this order:
+    machines near T_c may need a smaller rate and stay in one curve with the others. seeds: machines per
+    temperature and size, from different seeds. temperatures: some of the family's, None for all. sector: of
+    the configurations, "symmetric", "positive" or the fraction with m > 0. union: one machine for all
+    temperatures together, `proportions` says how many configurations each contributes, relative to the
+    largest. samples: training configurations per temperature, None for all. as_paper: trained as the paper's
+    machines were; the report judges the paper's claims on them beside those of the others. precision: of the
+    matrix products in training, None for the study's. parts: what is read from them, None for all that the
+    family asks for.
     """
 
     name: str = "main"
@@ -87,6 +88,7 @@ class Variant:
     point_group: bool = False
     recipe: str = "fast"
     changes: Mapping[str, Any] = field(default_factory=dict)
+    size_changes: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     value_changes: Mapping[float, Mapping[str, Any]] = field(default_factory=dict)
     seeds: int = 1
     temperatures: tuple[float, ...] | None = None
@@ -107,6 +109,9 @@ class Variant:
         check_counts("hidden", self.hidden)
         check_counts("filters", self.filters)
         check_count("kernel", self.kernel)
+        for n_hidden in self.size_changes:
+            if n_hidden not in self.hidden:
+                raise InputError("size_changes", n_hidden, f"for sizes of this variant, {list(self.hidden)}")
         if self.value_changes and self.union:
             raise InputError("value_changes", list(self.value_changes), "absent where union = true")
         if self.filters and self.union:

@@ -27,6 +27,7 @@ from thermorbm.study.spec import (
 from thermorbm.study.toml_tables import MOST_VALUES, Table
 
 Made = TypeVar("Made")
+Number = TypeVar("Number", int, float)
 
 LARGEST_FILE = 10_000_000  # bytes
 # In an installed package beside the code; in a working copy at its top.
@@ -227,7 +228,9 @@ def _training(table: Table, like: Variant) -> dict[str, Any]:
         "hidden": hidden if "hidden" in table else like.hidden,
         "recipe": table.text("recipe", like.recipe),
         "changes": {**inherited, **_changes(table.table("changes"))},
-        "value_changes": _value_changes(table.table("value_changes")),  # not inherited: of one recipe
+        # Not inherited: variants have other sizes and recipes.
+        "size_changes": _changes_at(table.table("size_changes"), int, "a number of hidden units"),
+        "value_changes": _changes_at(table.table("value_changes"), float, "a temperature"),
         "seeds": table.whole("seeds", like.seeds),
     }
 
@@ -283,15 +286,15 @@ def _changes(table: Table) -> dict[str, Any]:
     return changes
 
 
-def _value_changes(table: Table) -> dict[float, dict[str, Any]]:
-    """The same for single temperatures, which are the keys."""
+def _changes_at(table: Table, kind: type[Number], wanted: str) -> dict[Number, dict[str, Any]]:
+    """The same for single sizes or temperatures, which are the keys."""
     changes = {}
     for key in table:
         try:
-            value = float(key)
+            number = kind(key)
         except ValueError:
-            raise table.refused(key, key, "a temperature before its changes") from None
-        changes[value] = _changes(table.table(key))
+            raise table.refused(key, key, f"{wanted} before its changes") from None
+        changes[number] = _changes(table.table(key))
     return changes
 
 
