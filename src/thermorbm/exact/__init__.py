@@ -10,52 +10,88 @@ and torus up to 12 has its `transfer_matrix`.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from thermorbm.exact.thermodynamics import KC_3D as KC_3D, TC_2D as TC_2D, TC_3D as TC_3D
+from thermorbm.exact.thermodynamics import KC_3D, TC_2D, TC_3D
 
 if TYPE_CHECKING:
     from thermorbm.exact.critical import (
-        TC_HONEYCOMB as TC_HONEYCOMB,
-        TC_KAGOME as TC_KAGOME,
-        TC_TRIANGULAR as TC_TRIANGULAR,
-        critical_temperature as critical_temperature,
+        TC_HONEYCOMB,
+        TC_KAGOME,
+        TC_TRIANGULAR,
+        critical_temperature,
     )
     from thermorbm.exact.energies import (
-        LARGEST_SIDE as LARGEST_SIDE,
-        EnergyDistribution as EnergyDistribution,
-        EnergyMoments as EnergyMoments,
-        energy_distribution as energy_distribution,
-        ring_energy_distribution as ring_energy_distribution,
+        LARGEST_SIDE,
+        EnergyDistribution,
+        EnergyMoments,
+        energy_distribution,
+        ring_energy_distribution,
     )
     from thermorbm.exact.enumeration import (
-        MOST_SPINS as MOST_SPINS,
-        Boltzmann as Boltzmann,
-        boltzmann as boltzmann,
-        enumerate_states as enumerate_states,
-        enumerated_energy_distribution as enumerated_energy_distribution,
+        MOST_SPINS,
+        Boltzmann,
+        boltzmann,
+        enumerate_states,
+        enumerated_energy_distribution,
     )
-    from thermorbm.exact.infinite import onsager as onsager
-    from thermorbm.exact.ising_machine import ising_rbm as ising_rbm
+    from thermorbm.exact.infinite import onsager
+    from thermorbm.exact.ising_machine import ising_rbm
     from thermorbm.exact.planar import (
-        bulk_energies as bulk_energies,
-        bulk_thermodynamics as bulk_thermodynamics,
-        honeycomb as honeycomb,
-        kagome as kagome,
-        triangular as triangular,
+        bulk_energies,
+        bulk_thermodynamics,
+        honeycomb,
+        kagome,
+        triangular,
     )
     from thermorbm.exact.thermodynamics import (
-        MagneticThermodynamics as MagneticThermodynamics,
-        Thermodynamics as Thermodynamics,
+        MagneticThermodynamics,
+        Thermodynamics,
     )
     from thermorbm.exact.three_d import (
-        cubic_magnetization as cubic_magnetization,
-        cubic_series as cubic_series,
+        cubic_magnetization,
+        cubic_series,
     )
-    from thermorbm.exact.torus import heat_capacity_peak as heat_capacity_peak, kaufman as kaufman
+    from thermorbm.exact.torus import heat_capacity_peak, kaufman
     from thermorbm.exact.transfer import (
-        transfer_energies as transfer_energies,
-        transfer_matrix as transfer_matrix,
-        transfer_width as transfer_width,
+        transfer_energies,
+        transfer_matrix,
+        transfer_width,
     )
+
+__all__ = [
+    "KC_3D",
+    "LARGEST_SIDE",
+    "MOST_SPINS",
+    "TC_2D",
+    "TC_3D",
+    "TC_HONEYCOMB",
+    "TC_KAGOME",
+    "TC_TRIANGULAR",
+    "Boltzmann",
+    "EnergyDistribution",
+    "EnergyMoments",
+    "MagneticThermodynamics",
+    "Thermodynamics",
+    "boltzmann",
+    "bulk_energies",
+    "bulk_thermodynamics",
+    "critical_temperature",
+    "cubic_magnetization",
+    "cubic_series",
+    "energy_distribution",
+    "enumerate_states",
+    "enumerated_energy_distribution",
+    "heat_capacity_peak",
+    "honeycomb",
+    "ising_rbm",
+    "kagome",
+    "kaufman",
+    "onsager",
+    "ring_energy_distribution",
+    "transfer_energies",
+    "transfer_matrix",
+    "transfer_width",
+    "triangular",
+]
 
 # Imported on first use: who only wants T_c does not wait for scipy and numba.
 _HOMES = {
@@ -92,4 +128,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(["KC_3D", "TC_2D", "TC_3D", *(name for names in _HOMES.values() for name in names)])
+    return sorted(__all__)
