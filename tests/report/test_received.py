@@ -2,10 +2,15 @@
 
 import io
 import json
+import lzma
 import os
+import shutil
 import tarfile
+import tracemalloc
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from thermorbm.cli import run
 from thermorbm.cli.report import refresh_results
@@ -13,11 +18,13 @@ from thermorbm.errors import FileError
 from thermorbm.report import publish as module
 from thermorbm.report.page import make_page
 from thermorbm.report.publish import ARCHIVE, publish, unpack
-from thermorbm.report.run import read_run
+from thermorbm.report.run import Run, read_run
 from thermorbm.report.section import judge_all
 from thermorbm.report.sections import SECTIONS, SUMMARY
 from thermorbm.runner.lock import locked, owner
-from thermorbm.runner.rundir import existing_run, open_run, read_plan
+from thermorbm.runner.rundir import KNOWN, OURS, existing_run, open_run, read_plan
+from thermorbm.runner.store import Reduced, write_reduced
+from thermorbm.study.steps import STEPS
 
 
 @pytest.fixture
@@ -62,6 +69,8 @@ HOSTILE = {
     "other file": [member("lock")],
     "other kind": [member("reduced/x/a.py")],
     "twice": [member("plan.json"), member("plan.json")],
+    "long name of another file": [member("reduced/x/../../" + "a" * 150 + ".h5")],
+    "older name of a type": [member("plan.json", type=tarfile.AREGTYPE)],
 }
 
 
@@ -72,6 +81,74 @@ def test_archives_with_anything_but_results_are_refused(name, received):
         unpack(received)
     assert untouched(received)
     assert sorted(file.name for file in received.iterdir()) == [ARCHIVE, "run.json"]
+
+
+def header(name, size, kind=tarfile.REGTYPE):
+    """The first 512 bytes of a member that says it has `size`, 12 bytes as they stand in the file."""
+    raw = bytearray(tarfile.TarInfo(name).tobuf(tarfile.USTAR_FORMAT))
+    raw[124:136], raw[156:157], raw[148:156] = size, kind, b" " * 8
+    raw[148:156] = b"%06o\0 " % sum(raw)
+    return bytes(raw)
+
+
+def octal(size):
+    return b"%011o\0" % size
+
+
+NEGATIVE = b"\xff" * 10 + b"\xfe\x00"  # -512: a reader that believes it goes back to where it was
+DIGITS = b"7" * (1 << 20)  # in which tarfile would look for a length, from each of them anew
+CRAFTED = {
+    "size below zero": header("plan.json", NEGATIVE),
+    "size beyond the end": header("plan.json", octal(1 << 30)),
+    "header to be searched": header("x", octal(len(DIGITS)), tarfile.XHDTYPE) + DIGITS,
+    "headers without end": header("x", octal(0), tarfile.XHDTYPE) * 5000,
+    "other size in a header": header("x", octal(14), tarfile.XHDTYPE) + b"14 size=-1024\n".ljust(512, b"\0"),
+    "not even a header": b"x" * 700,
+}
+
+
+@pytest.mark.parametrize("name", CRAFTED)
+def test_headers_of_archives_are_not_believed(name, received):
+    (received / ARCHIVE).write_bytes(
+        lzma.compress(CRAFTED[name] + header("plan.json", octal(0)) + bytes(1024))
+    )
+    with pytest.raises(FileError, match=r"cannot be unpacked: .*(no file of a run|cut off|header)"):
+        unpack(received)
+    assert sorted(file.name for file in received.iterdir()) == [ARCHIVE, "run.json"]
+
+
+def test_files_with_long_names_come_back(received):
+    archive(received, member("plan.json", b"{}"), member(f"reduced/x/{'a' * 150}.h5", b"content"))
+    assert unpack(received)
+    assert (received / "reduced" / "x" / f"{'a' * 150}.h5").read_bytes() == b"content"
+    assert (received / "plan.json").read_bytes() == b"{}"
+
+
+def test_archives_that_are_cut_off_are_refused(received):
+    """Also where only the end mark is missing, and all files are there."""
+    archive(received, member("plan.json"))
+    (received / ARCHIVE).write_bytes((received / ARCHIVE).read_bytes()[:-8])
+    with pytest.raises(FileError, match="cannot be unpacked: it is cut off"):
+        unpack(received)
+
+
+def test_archives_are_not_unfolded_beyond_their_limits(received, monkeypatch):
+    archive(received, member("plan.json", bytes(1 << 26)))
+    monkeypatch.setattr(module, "MOST_BYTES", 1 << 16)
+    tracemalloc.start()
+    try:
+        with pytest.raises(FileError, match="it holds more than"):
+            unpack(received)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 25  # of which decompression itself takes 8 MB
+    finally:
+        tracemalloc.stop()
+    monkeypatch.setattr(module, "MOST_MEMORY", 1 << 16)
+    with pytest.raises(FileError, match="Memory usage limit exceeded"):
+        unpack(received)
+    with open(received / ARCHIVE, "wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(FileError, match="it has more than"):
+        unpack(received)
 
 
 def test_archives_larger_than_any_of_ours_are_refused(received, monkeypatch):
@@ -98,7 +175,7 @@ def test_archives_larger_than_any_of_ours_are_refused(received, monkeypatch):
         "reduced/x/a.h5",
     ],
 )
-@pytest.mark.parametrize("command", ["report", "status", "publish", "run", "explore"])
+@pytest.mark.parametrize("command", ["report", "status", "publish", "run", "explore", "critical", "info"])
 def test_links_are_not_followed(place, command, received, capsys):
     target = received / place
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -109,6 +186,32 @@ def test_links_are_not_followed(place, command, received, capsys):
         run([command, *arguments.get(command, []), *([] if command == "publish" else [str(received)])]) == 2
     )
     assert f"{target}: is a link, a pipe or a device" in capsys.readouterr().err
+    assert untouched(received)
+
+
+PLACES = sorted({*KNOWN, *(f"{name}/x" for name in OURS), "logs/train/a.log", "cache/checkpoints/a.h5"})
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_no_place_of_ours_is_a_link_or_a_pipe(kind, tmp_path):
+    """Every name that any command writes or reads."""
+    for number, place in enumerate(PLACES):
+        target = open_run(tmp_path / str(number), "one").path / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
+        os.mkfifo(target) if kind == "pipe" else target.symlink_to(tmp_path / "nowhere")
+        with pytest.raises(FileError, match="is a link, a pipe or a device"):
+            existing_run(tmp_path / str(number))
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_links_with_names_of_files_under_way_are_not_followed(received, capsys):
+    """A lock of another computer is compared with a new file, whose name can be known before."""
+    (received / "lock").write_text('{"pid": 1, "host": "elsewhere"}')
+    link = received / f".lock.{os.getpid()}.tmp"
+    link.symlink_to(received.parent / "victim" / "made")
+    assert run(["status", str(received)]) == 2
+    assert f"{link}: is a link, a pipe or a device" in capsys.readouterr().err
     assert untouched(received)
 
 
@@ -123,15 +226,37 @@ def test_a_users_own_links_stay(received):
     assert existing_run(received).path == received
 
 
-@pytest.mark.parametrize("key", ["families", "extrapolations"])
-def test_names_of_results_are_checked(key, copied_run, change_results):
+NAMED = {
+    "study": lambda content: (content["study"], "name"),
+    "families": lambda content: (content["families"][0], "name"),
+    "variants": lambda content: (content["families"][0]["machines"][0], "group"),
+    "extrapolations": lambda content: (content["extrapolations"][0], "name"),
+}
+
+
+@pytest.mark.parametrize("place", NAMED)
+def test_names_of_results_are_checked(place, copied_run, change_results):
     def rename(content):
-        content[key] = content[key] or [{"name": "", "nu": 1.0, "sides": [], "rows": []}]
-        content[key][0]["name"] = "x/../../evil"
+        content["extrapolations"] = [{"name": "x", "nu": 1.0, "sides": [], "rows": []}]
+        record, key = NAMED[place](content)
+        assert key in record
+        record[key] = "x/../../evil"
 
     change_results(copied_run, rename)
-    with pytest.raises(FileError, match=r"is not a valid results file: name must be up to 40 letters"):
+    with pytest.raises(FileError, match=r"is not a valid results file: \w+ must be up to 40 letters"):
         read_run(copied_run)
+
+
+def test_files_that_results_name_lie_among_the_results(received):
+    task = STEPS["measure"].task("x", {"thermal": True}, labels={"family": "f"})
+    outside = received.parent / "victim.h5"
+    write_reduced(outside, Reduced(task, {}, {"secret": np.arange(3)}))
+    (received / "reduced" / "x").mkdir(parents=True)
+    shown = Run(received, None)
+    for name in ("../victim.h5", "reduced/x/../../../victim.h5", str(outside)):
+        assert shown.arrays(name) == {}
+    shutil.copy(outside, received / "reduced" / "x" / "y.h5")
+    assert set(shown.arrays("reduced/x/y.h5")) == {"secret"}
 
 
 def test_names_of_tasks_are_checked(copied_run):
@@ -153,6 +278,51 @@ def test_a_directory_is_not_published_onto_itself(copied_publication, tmp_path):
         with pytest.raises(FileError, match="is the run directory itself"):
             publish(copied_publication, target)
     assert contents(copied_publication) == before
+
+
+def test_a_directory_is_not_published_into_itself_nor_over_its_parent(copied_publication, tmp_path):
+    outer = copied_publication
+    shutil.copytree(outer, tmp_path / "inner")
+    (tmp_path / "inner").rename(outer / "tables" / "inner")
+    before = contents(outer)
+    for source, target in (
+        (outer / "tables" / "inner", outer),
+        (outer, outer / "new"),
+        (outer, outer / "tables" / ".." / "a" / "b"),
+    ):
+        with pytest.raises(FileError, match=f"lies in {source}, or holds it"):
+            publish(source, target)
+    assert contents(outer) == before
+
+
+def png(side, kind="PNG"):
+    target = io.BytesIO()
+    Image.new("1", (side, side)).save(target, kind)
+    return target.getvalue()
+
+
+PICTURES = {
+    "PostScript": b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\nshowpage\n%%EOF\n",
+    "bomb": png(14_000),  # Pillow refuses these
+    "large": png(6_000),
+    "another kind": png(9, "GIF"),
+    "damaged": png(9)[:40] + b"\0\1\2" + png(9)[43:],
+    "no picture": b"x",
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_pictures_of_others_are_pictures(name, received, monkeypatch):
+    """No other format than PNG is opened: PostScript would be run by an interpreter."""
+    (received / "figures").mkdir()
+    (received / "study.toml").touch()
+    (received / "results.json").write_text("{}")
+    monkeypatch.setattr(module, "_archive", lambda run: b"")
+    (received / "figures" / "fig-1.png").write_bytes(PICTURES[name])
+    with pytest.raises(FileError, match=r"fig-1.png: is not a picture of ours: .*make the report again"):
+        publish(received, received.parent / "kept")
+    (received / "figures" / "fig-1.png").write_bytes(png(9))
+    assert publish(received, received.parent / "kept")["figures"]
 
 
 def test_publishing_that_fails_leaves_what_was_published(finished_run, copied_publication, monkeypatch):

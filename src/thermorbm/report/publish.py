@@ -12,6 +12,7 @@ import io
 import lzma
 import re
 import tarfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,9 +37,11 @@ PARTS = (*COPIED, "tables", "figures", ARCHIVE)
 # Bounds of what a received archive may hold; the published paper has 1255 files and 15 MB.
 PLAN = "plan.json"
 MEMBER = re.compile(rf"reduced/{ID.pattern}\.h5")
+LONG_NAME = re.compile(rb"\d{1,3} path=([^\n]+)\n")  # what a tar says before a file whose name is long
 MOST_MEMBERS = 100_000
 MOST_BYTES = 1 << 30
 MOST_MEMORY = 1 << 28  # bytes that its decompression may take, of which preset 9 needs a quarter
+MOST_PIXELS = 1 << 25  # of a received picture; those of the published paper have at most 2.6 million
 
 
 def publish(path: Path, target: Path) -> dict[str, int]:
@@ -48,6 +51,8 @@ def publish(path: Path, target: Path) -> dict[str, int]:
         raise FileError(path, "has no report yet", f"make it with: thermorbm report {path}")
     if target.exists() and target.samefile(path):
         raise FileError(target, "is the run directory itself", "name another directory")
+    if path.resolve() in target.resolve().parents or target.resolve() in path.resolve().parents:
+        raise FileError(target, f"lies in {path}, or holds it", "name another directory")
     made = open_run(target, str(read_json(path / "run.json")["study"]))
     if (target / "cache").exists():
         raise FileError(target, "is a run directory with its machines", "name another directory")
@@ -105,37 +110,62 @@ def unpack(path: Path) -> bool:
 def _extract(archive: Path, place: Path) -> None:
     """Writes the members to `place` ourselves; ValueError on any that we would not have put there.
 
-    tarfile would also make links, devices and files elsewhere, and its filters can be passed by.
+    tarfile would also make links, devices and files elsewhere, its filters can be passed by, and it searches
+    a crafted header for hours.
     """
+    content = _decompressed(archive)
+    (place / "reduced").mkdir()
+    for number, (name, data) in enumerate(_members(content)):
+        if number >= MOST_MEMBERS:
+            raise ValueError(f"it holds more than {MOST_MEMBERS} files")
+        (place / name).parent.mkdir(exist_ok=True)
+        with open(place / name, "xb") as target:
+            target.write(data)
+
+
+def _decompressed(archive: Path) -> memoryview:
+    if archive.stat().st_size > MOST_BYTES:
+        raise ValueError(f"it has more than {MOST_BYTES >> 20} MB")
     decompressor = lzma.LZMADecompressor(memlimit=MOST_MEMORY)
     content = decompressor.decompress(archive.read_bytes(), MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise ValueError(f"it holds more than {MOST_BYTES >> 20} MB")
     if not decompressor.eof:
         raise EOFError("it is cut off")
-    (place / "reduced").mkdir()
-    with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as members:
-        for number, member in enumerate(members):
-            if number >= MOST_MEMBERS:
-                raise ValueError(f"it holds more than {MOST_MEMBERS} files")
-            _extract_one(members, member, place)
+    return memoryview(content)
 
 
-def _extract_one(members: tarfile.TarFile, member: tarfile.TarInfo, place: Path) -> None:
-    is_ours = member.name == PLAN or MEMBER.fullmatch(member.name)
-    if not is_ours or member.type != tarfile.REGTYPE or member.issparse():
-        raise ValueError(f"it holds {member.name!r:.80}, which is no file of a run")
-    file = members.extractfile(member)
-    assert file is not None
-    (place / member.name).parent.mkdir(exist_ok=True)
-    with open(place / member.name, "xb") as target:
-        target.write(file.read())
+def _members(content: memoryview) -> Iterator[tuple[str, memoryview]]:
+    """Name and content of every file in a tar of ours; ValueError at anything else."""
+    place, long_name = 0, ""
+    while any(header := bytes(content[place : place + tarfile.BLOCKSIZE])):
+        member = tarfile.TarInfo.frombuf(header, "utf-8", "strict")
+        place += tarfile.BLOCKSIZE
+        data = content[place : place + max(0, member.size)]
+        if len(data) != member.size:
+            raise EOFError("it is cut off")
+        place += -(-member.size // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
+        if member.type == tarfile.XHDTYPE and not long_name and (match := LONG_NAME.fullmatch(data)):
+            long_name = match[1].decode()
+            continue
+        name = long_name or member.name
+        if member.type != tarfile.REGTYPE or not (name == PLAN or MEMBER.fullmatch(name)):
+            raise ValueError(f"it holds {name!r:.80}, which is no file of a run")
+        long_name = ""
+        yield name, data
 
 
 def _compressed(file: Path) -> bytes:
+    """The picture in few colours. Opened as PNG alone: Pillow would have an interpreter run PostScript."""
+    check_readable(file)
     target = io.BytesIO()
-    with Image.open(file) as picture:
-        few_colours(picture).save(target, format="PNG", optimize=True)
+    try:
+        with Image.open(file, formats=["PNG"]) as picture:
+            if picture.width * picture.height > MOST_PIXELS:
+                raise ValueError(f"it has more than {MOST_PIXELS} pixels")
+            few_colours(picture).save(target, format="PNG", optimize=True)
+    except Exception as error:  # Pillow raises nearly anything, bombs have a class of their own
+        raise FileError(file, f"is not a picture of ours: {error}", "make the report again") from error
     return target.getvalue()
 
 

@@ -33,6 +33,7 @@ PAGES = ("report.html", "explore.html")
 FILES = ("run.json", "study.toml", "plan.json", "state.json", "lock", "results.json", *PAGES)
 KNOWN = frozenset((*OURS, *FILES, "reduced.tar.xz"))
 BEGINNING = re.compile(r"\.run\.json\..*\.tmp")  # left by a writer that was killed
+TEMPORARY = re.compile(r"\..*\.tmp")  # files under way, of any kind
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,8 @@ def strange_entries(directory: RunDirectory) -> Iterator[Path]:
     while places:
         with os.scandir(places.pop()) as entries:
             for entry in entries:
-                if os.path.dirname(entry.path) == os.fspath(directory.path) and entry.name not in KNOWN:
+                is_at_top = os.path.dirname(entry.path) == os.fspath(directory.path)
+                if is_at_top and entry.name not in KNOWN and not TEMPORARY.fullmatch(entry.name):
                     continue  # a user's own
                 if entry.is_dir(follow_symlinks=False):
                     places.append(entry.path)
