@@ -1,23 +1,26 @@
 """What others' files declare is not believed: sizes, places, characters."""
 
 import os
+import struct
 import tempfile
 import time
+import tracemalloc
 import zipfile
+import zlib
 
 import h5py
 import numpy as np
 import pytest
 
 from fuzz.mutations import seal
-from thermorbm import kernelcache
+from thermorbm import Dataset, foreign, hamiltonian, kernelcache
 from thermorbm.checks import check_counts
 from thermorbm.cli.console import say
 from thermorbm.errors import FileError, InputError
 from thermorbm.interchange import from_rbms
 from thermorbm.shown import visible
 from thermorbm.spinfiles import read_packed
-from thermorbm.storage import check_readable, read_hdf5, write_hdf5
+from thermorbm.storage import MOST_JSON, check_readable, read_hdf5, read_json, write_hdf5
 from thermorbm.study.sources import parameter_values
 
 
@@ -75,6 +78,74 @@ def test_chunks_that_unfold_to_more_than_they_show(tmp_path):
         with_large_chunks(file, "spins")
     with pytest.raises(FileError, match="'spins' has chunks of more than 256 MB"):
         read_packed(tmp_path / "x.h5", None, None)
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_headers_without_end(packed, tmp_path):
+    """NumPy refuses them, but only after it has read them."""
+    start, path = b"\x93NUMPY\2\0" + struct.pack("<I", 1 << 28), tmp_path / "x.npz"
+    if packed:
+        with (
+            zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+            archive.open("spins.npy", "w", force_zip64=True) as file,
+        ):
+            file.write(start)
+            for _ in range(256):
+                file.write(b" " * (1 << 20))
+    else:
+        with open(path, "wb") as file:
+            file.write(start)
+            file.truncate(1 << 29)  # of which the disk holds nothing
+    tracemalloc.start()
+    try:
+        with pytest.raises(FileError, match="declares a header of 268435456 bytes, at most 65536 are read"):
+            read_packed(path, None, None)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 24
+    finally:
+        tracemalloc.stop()
+
+
+def test_filters_that_unfold_to_more_than_they_keep(tmp_path, monkeypatch):
+    """Chunks of 128 bytes, each twice compressed from 64 MB: a file of kilobytes would take for ever."""
+    content = zlib.compress(zlib.compress(bytes(1 << 26), 1), 1)
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        layout = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        layout.set_chunk((8, 16))
+        layout.set_deflate(1)
+        layout.set_deflate(1)
+        space = h5py.h5s.create_simple((1600, 16))
+        array = h5py.h5d.create(file.id, b"spins", h5py.h5t.NATIVE_INT8, space, layout)
+        for row in range(0, 1600, 8):
+            array.write_direct_chunk((row, 0), content)
+    monkeypatch.setattr(foreign, "LEAST_CPU_SECONDS", 1)
+    with pytest.raises(FileError, match="it takes far more time than a file of its size should"):
+        read_packed(tmp_path / "x.h5", None, None)
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_a_hamiltonian_that_is_only_declared(both, tmp_path):
+    """A few bytes name one of 10^12 sites, which are not made before they are compared with the spins."""
+    model = hamiltonian("triangular", (4, 4))
+    spins = np.ones((3, 16), np.int8)
+    Dataset.from_spins(spins, temperature=2.0, hamiltonian=model).save(tmp_path / "x.h5")
+    arrays, metadata = read_hdf5(tmp_path / "x.h5", "dataset")
+    metadata["hamiltonian"] |= {
+        "n_sites": 10**12,
+        "grid": metadata["hamiltonian"]["grid"] | {"shape": [10**6] * 2},
+    }
+    metadata |= {"n_sites": 10**12, "shape": [10**6] * 2} if both else {}
+    write_hdf5(tmp_path / "x.h5", "dataset", arrays, metadata)
+    with pytest.raises(
+        FileError, match=r"is not a valid dataset: (hamiltonian must be one of 16 sites|packed must)"
+    ):
+        Dataset.load(tmp_path / "x.h5")
+
+
+def test_json_beyond_any_of_ours(tmp_path):
+    with open(tmp_path / "results.json", "wb") as file:
+        file.truncate(MOST_JSON + 1)
+    with pytest.raises(FileError, match="has more than 256 MB"):
+        read_json(tmp_path / "results.json")
 
 
 def test_other_arrays_of_an_archive_are_not_read(tmp_path, monkeypatch):

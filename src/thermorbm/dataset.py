@@ -370,21 +370,27 @@ def _from_stored(arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, Any]
     provenance, shape = metadata["provenance"], metadata["shape"]
     if not isinstance(provenance, dict):
         raise InputError("provenance", provenance, "a table")
+    lattice = None if shape is None else Lattice(shape)
+    _check_packed(arrays["spins"], n_sites := _agreed_n_sites(metadata["n_sites"], lattice))
     return Dataset(
         arrays["spins"],
-        None if shape is None else Lattice(shape),
+        lattice,
         metadata["temperature"],
         provenance,
         _stored_certificate(metadata["certificate"]),
-        metadata["n_sites"],
-        _stored_hamiltonian(metadata.get("hamiltonian")),
+        n_sites,
+        _stored_hamiltonian(metadata.get("hamiltonian"), n_sites),
         metadata.get("n_held_out", provenance.get("held_out", 0)),  # where older files have it
     )
 
 
-def _stored_hamiltonian(stored: dict[str, Any] | None) -> Hamiltonian | None:
-    """Files from before there were Hamiltonians do not name one."""
-    return None if stored is None else Hamiltonian.from_dict(stored)
+def _stored_hamiltonian(stored: dict[str, Any] | None, n_sites: int) -> Hamiltonian | None:
+    """Files from before there were Hamiltonians do not name one. A few bytes may name one of any size."""
+    if stored is None:
+        return None
+    if stored["n_sites"] != n_sites:
+        raise InputError("hamiltonian", f"{stored['n_sites']!r:.40} sites", f"one of {n_sites} sites")
+    return Hamiltonian.from_dict(stored)
 
 
 def _stored_certificate(stored: dict[str, Any] | None) -> Certificate | None:

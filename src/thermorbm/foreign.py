@@ -36,6 +36,9 @@ MOST_CHUNK = 1 << 28  # bytes: of a chunk all is unfolded, however few rows of i
 NUMBERS = "biuf"  # kinds of NumPy types that are sent; any other is only named
 # Arrays up to so many bytes are read in any case, larger ones if they are at most so many times their file.
 ALWAYS_READ, MOST_EXPANSION = 1 << 28, 200
+# Filters may unfold one chunk to gigabytes and keep a few bytes of it: so much work is done for any file, and
+# for a large one as much as decompressing MOST_EXPANSION times its size takes at BYTES_PER_SECOND.
+LEAST_CPU_SECONDS, BYTES_PER_SECOND = 60, 100e6
 
 
 class Declared(Protocol):
@@ -88,7 +91,8 @@ def foreign_arrays(path: str | Path) -> Iterator[dict[str, ForeignArray]]:
     """All arrays of a HDF5 file by name, while the context lasts; FileError if it cannot be read."""
     reader = Reader.idle() or Reader()
     try:
-        answer, _ = reader.ask({"open": str(Path(path).resolve())}, path)
+        seconds = LEAST_CPU_SECONDS + int(os.path.getsize(path) * MOST_EXPANSION / BYTES_PER_SECOND)
+        answer, _ = reader.ask({"open": str(Path(path).resolve()), "seconds": seconds}, path)
         yield {
             name: ForeignArray(tuple(shape), np.dtype(kind), name, reader)
             for name, (shape, kind) in answer["arrays"].items()
@@ -180,9 +184,15 @@ def main() -> None:
             os._exit(0)
         code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
         if code:
-            how = signal.Signals(-code).name if code < 0 else f"code {code}"
-            _reply({"error": f"the library crashed on it ({how})", "is_over": True})
+            _reply({"error": _death(code), "is_over": True})
             return
+
+
+def _death(code: int) -> str:
+    """Why a process with that exit code gave no answer."""
+    if code < 0 and signal.Signals(-code).name == "SIGXCPU":
+        return "it takes far more time than a file of its size should; save it without compression"
+    return f"the library crashed on it ({signal.Signals(-code).name if code < 0 else f'code {code}'})"
 
 
 def _serve(line: bytes, at_end: Mapping[str, Any] | None = None) -> None:
@@ -195,6 +205,7 @@ def _serve(line: bytes, at_end: Mapping[str, Any] | None = None) -> None:
         answer: dict[str, Any] = {}
         try:
             if "open" in request:
+                _limit_time(request["seconds"])
                 file = h5py.File(request["open"], "r")
                 answer = {"arrays": _listed(file)}
             elif "read" in request:
@@ -208,6 +219,14 @@ def _serve(line: bytes, at_end: Mapping[str, Any] | None = None) -> None:
             return
         _reply(answer, content)
         line = sys.stdin.buffer.readline()
+
+
+def _limit_time(seconds: int) -> None:
+    """Ends this process by a signal after so much work."""
+    with contextlib.suppress(ImportError, OSError, ValueError):  # Windows has no such limits
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
 
 
 def _reply(answer: Mapping[str, Any], content: bytes = b"") -> None:

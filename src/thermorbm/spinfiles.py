@@ -20,6 +20,9 @@ from thermorbm.lattice import Lattice
 from thermorbm.storage import atomic_path, check_readable, is_ours
 
 BLOCK_SPINS = 1 << 22  # files are streamed in blocks of about this many spins
+MOST_HEADER = (
+    1 << 16
+)  # bytes of a npy header, of which NumPy refuses more than 10 000, but after reading them
 
 
 class SpinArray(Protocol):
@@ -105,7 +108,8 @@ def _open_array(path: Path, lattice: Lattice | None, name: str | None) -> Iterat
     if is_ours(path):
         raise FileError(path, "is a file of thermorbm already", "use it as it is")
     try:
-        if _first_bytes(path, 6) == npy_format.MAGIC_PREFIX:
+        if (start := _first_bytes(path, 12)).startswith(npy_format.MAGIC_PREFIX):
+            _check_header(start)
             yield np.load(path, mmap_mode="r", allow_pickle=False)
         elif is_hdf5(path) or zipfile.is_zipfile(path):
             with stored_arrays(path) as arrays:
@@ -156,13 +160,23 @@ def _zipped_arrays(archive: zipfile.ZipFile) -> dict[str, _ZippedArray]:
     arrays = {}
     for member in archive.namelist():
         with archive.open(member) as file:
-            if file.read(len(npy_format.MAGIC_PREFIX)) != npy_format.MAGIC_PREFIX:
+            start = file.read(12)
+            if not start.startswith(npy_format.MAGIC_PREFIX):
                 continue
-            version = tuple(file.read(2))
-            read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
+            _check_header(start)
+            file.seek(8)  # behind the version
+            is_first = start[6:8] == b"\1\0"
+            read = npy_format.read_array_header_1_0 if is_first else npy_format.read_array_header_2_0
             shape, _, dtype = read(file)
         arrays[member.removesuffix(".npy")] = _ZippedArray(archive, member, shape, dtype)
     return arrays
+
+
+def _check_header(start: bytes) -> None:
+    """ValueError if a npy header is far longer than any. start: the first 12 bytes of the file."""
+    length = int.from_bytes(start[8:12], "little")
+    if start[6:7] != b"\1" and length > MOST_HEADER:  # the first version has two bytes for it
+        raise ValueError(f"it declares a header of {length} bytes, at most {MOST_HEADER} are read")
 
 
 def _first_bytes(path: Path, n: int) -> bytes:
