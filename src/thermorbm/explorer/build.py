@@ -22,7 +22,7 @@ from thermorbm.report.page import script_json
 from thermorbm.report.run import Run, read_run
 from thermorbm.report.style import BLUE, DIVERGING, GREEN, GREY, VERMILION
 from thermorbm.stats import Estimate
-from thermorbm.storage import atomic_path, check_target
+from thermorbm.storage import atomic_path, check_target, finite
 
 SCRIPTS = (
     "machine.js", "pictures.js", "charts.js", "figure.js", "state.js", "chains.js", "choice.js", "view.js",
@@ -74,7 +74,7 @@ def make_page(run: Run, families: Sequence[FamilyContent], fitted: Fitted) -> st
         version=version("thermorbm"),
         style=Markup(_resource("explorer.css")),
         script=Markup("\n".join(_resource(name) for name in SCRIPTS)),
-        data=Markup(script_json(page_data(run, families, fitted, ids))),
+        data=Markup(script_json(finite(page_data(run, families, fitted, ids)))),
         weights=[(ids[key], Markup(item.text)) for key, item in fitted.stored.items()],
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +33,8 @@ NOT_TRAINED = "there is no such machine here"
 KINDS = {"dense": ("main", False), "symmetric": ("symmetric", False), "as-paper": ("main", True)}
 NAMES = {"dense": "Dense", "symmetric": "Symmetric", "as-paper": "Dense, trained as the paper's"}
 PAIR = ("dense", "symmetric")  # side by side
+# What arrays of any type and shape lead to: reduced results may come from somebody else.
+MISFIT = (ValueError, TypeError, ArithmeticError, LookupError)
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -113,9 +116,9 @@ class _Reader:
         ]
         values = {row.value for row in family.balanced_data()}
         values |= {value for machines in chosen.values() for value in machines}
-        points = [self._point(family, value, chosen, notes) for value in sorted(values)]
-        kinds = {key: _kind_name(key, next(iter(machines.values()))) for key, machines in chosen.items()}
         n_sites = family.n_sites or max((row.n_sites for row in family.data), default=0)
+        points = [self._point(family, value, chosen, notes, n_sites) for value in sorted(values)]
+        kinds = {key: _kind_name(key, next(iter(machines.values()))) for key, machines in chosen.items()}
         shape = picture_shape(family.shape, points, n_sites)
         return FamilyContent(family.name, shape, n_sites, family.critical_temperature, kinds, points, notes)
 
@@ -125,43 +128,60 @@ class _Reader:
         value: float,
         chosen: Mapping[str, Mapping[float, results.MachineResults]],
         notes: list[str],
+        n_sites: int,
     ) -> Point:
         rows = {key: machines[value] for key, machines in chosen.items() if value in machines}
-        machines = {key: self._machine(row, notes) for key, row in rows.items()}
+        machines = {key: self._machine(row, notes, n_sites) for key, row in rows.items()}
         missing = {key: NOT_TRAINED for key in chosen if key not in rows}
         missing |= {key: NOT_KEPT for key, machine in machines.items() if machine.load is None}
-        return Point(value, self._data(family, value, rows, notes), machines, missing)
+        words, data = f"Configurations at {value:g}", None
+        with _noting(words, notes):
+            data = self._large_data(family, value, n_sites)
+        with _noting(words, notes):
+            data = data or self._kept_data(family, value, rows, n_sites)
+        return Point(value, data, machines, missing)
 
-    def _data(
+    def _large_data(self, family: results.FamilyResults, value: float, n_sites: int) -> ShownData | None:
+        task_id = self._datasets.get((family.name, value))
+        if task_id is None or not self._directory.large(task_id).exists():
+            return None
+        data = self._store.large(task_id, Dataset.load)
+        if data.n_sites != n_sites:
+            raise ValueError(f"they have {data.n_sites} sites, not {n_sites}")
+        return shown_data(data, family.is_ising)
+
+    def _kept_data(
         self,
         family: results.FamilyResults,
         value: float,
         rows: Mapping[str, results.MachineResults],
-        notes: list[str],
+        n_sites: int,
     ) -> ShownData | None:
-        task_id = self._datasets.get((family.name, value))
-        if task_id is not None and self._directory.large(task_id).exists():
-            try:
-                return shown_data(self._store.large(task_id, Dataset.load), family.is_ising)
-            except DamagedInput as error:
-                notes.append(f"Configurations at {value:g} cannot be read: {error.problem}.")
         row = next((row for row in family.balanced_data() if row.value == value), None)
         if row is None:
             return None
         seen = [machine.observation() for machine in rows.values()]
         files = [item.file for item in seen if isinstance(item, results.Observation)]
         observed: Arrays = next((arrays for file in files if (arrays := self._run.arrays(file))), {})
-        return kept_data(observed, self._run.arrays(row.file), row.thermal, row.n_sites)
+        return kept_data(observed, self._run.arrays(row.file), row.thermal, n_sites)
 
-    def _machine(self, row: results.MachineResults, notes: list[str]) -> ShownMachine:
-        facts, task_id = _facts(row), _task_id(row.file)
-        if task_id is not None and self._directory.large(task_id).exists():
-            try:
-                self._store.large(task_id, load_machine)
-                return ShownMachine(lambda: self._store.large(task_id, load_machine), facts)
-            except DamagedInput as error:
-                notes.append(f"The machine {row.variant} at {row.value:g} cannot be read: {error.problem}.")
-        return ShownMachine(None, facts, self._kept_filters(row))
+    def _machine(self, row: results.MachineResults, notes: list[str], n_sites: int) -> ShownMachine:
+        facts, words = _facts(row), f"The machine {row.variant} at {row.value:g}"
+        load, filters = None, None
+        with _noting(words, notes):
+            load = self._loader(_task_id(row.file), n_sites)
+        with _noting(words, notes):
+            filters = None if load else self._kept_filters(row)
+        return ShownMachine(load, facts, filters)
+
+    def _loader(self, task_id: str | None, n_sites: int) -> Callable[[], Machine] | None:
+        """What reads the machine, tried once; None where its weights were not kept."""
+        if task_id is None or not self._directory.large(task_id).exists():
+            return None
+        n_visible = self._store.large(task_id, load_machine).n_visible
+        if n_visible != n_sites:
+            raise ValueError(f"it has {n_visible} visible units for {n_sites} sites")
+        return lambda: self._store.large(task_id, load_machine)
 
     def _kept_filters(self, row: results.MachineResults) -> NDArray[Any] | None:
         """All filters where they were kept, else the first few, else None. -> (n, n_sites)."""
@@ -169,9 +189,21 @@ class _Reader:
             return None
         arrays = self._run.arrays(row.weights.file)
         if "all_filters" in arrays and "all_filters_scale" in arrays:
-            return np.asarray(arrays["all_filters"] * float(arrays["all_filters_scale"]))
+            filters = arrays["all_filters"] * float(arrays["all_filters_scale"])
+            return filters.reshape(len(filters), -1).astype(np.float64)
         first = arrays.get("filters")
         return None if first is None else first.reshape(len(first), -1).astype(np.float64)
+
+
+@contextmanager
+def _noting(words: str, notes: list[str]) -> Iterator[None]:
+    """What cannot be read or shown becomes a note, and the page goes on without it."""
+    try:
+        yield
+    except DamagedInput as error:
+        notes.append(f"{words} cannot be read: {error.problem}.")
+    except MISFIT as error:
+        notes.append(f"{words} cannot be shown: {error}.")
 
 
 def picture_shape(
@@ -181,7 +213,7 @@ def picture_shape(
     models = [point.data.hamiltonian for point in points if point.data and point.data.hamiltonian]
     if shape is None and models and models[0].grid is not None:
         shape = models[0].grid.shape
-    if not shape or n_sites % math.prod(shape):
+    if not shape or min(shape) < 1 or n_sites % math.prod(shape):
         return None
     return (*shape[:-1], shape[-1] * (n_sites // math.prod(shape)))
 
@@ -193,9 +225,10 @@ def _dataset_tasks(directory: RunDirectory) -> Iterator[tuple[tuple[str, float],
     except FileError:
         return
     for task in tasks:
-        labels = task.labels
-        if task.kind in ("sample", "import") and labels.get("sector") == "symmetric":
-            yield (str(labels.get("family")), float(labels.get("value", 0.0))), task.id
+        labels, value = task.labels, task.labels.get("value", 0.0)
+        is_balanced = task.kind in ("sample", "import") and labels.get("sector") == "symmetric"
+        if is_balanced and isinstance(value, int | float):
+            yield (str(labels.get("family")), float(value)), task.id
 
 
 def _machines_of(
