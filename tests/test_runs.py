@@ -1,5 +1,6 @@
 """Studies from Python: run, read back, tables and figures."""
 
+import copy
 import sys
 from pathlib import Path
 
@@ -30,6 +31,16 @@ def test_tables_hold_what_results_json_has(run):
     assert frame["verdict.drift"][0] == stored
     with pytest.raises(InputError, match="did you mean 'machines'"):
         run.to_dataframe("machine")
+
+
+@pytest.mark.parametrize("content", [b'\xff\xfe\0"a,b\n1', b"", b'a,b\n1,2\n"3,4,5,6', b"a\n1,2\n1,2,3\n1\n"])
+def test_tables_that_are_damaged(content, run, tmp_path):
+    received = copy.copy(run)
+    received.path = tmp_path
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "machines.csv").write_bytes(content)
+    with pytest.raises(FileError, match=r"machines.csv: is not a table: .*; try: thermorbm report"):
+        received.to_dataframe("machines")
 
 
 def test_tables_as_xarray(run):

@@ -56,8 +56,12 @@ class StudyRun:
             raise FileError(self.path / "tables", "is not there", f"try: thermorbm report {self.path}")
         if table not in self.tables:
             raise unknown_name("table", table, self.tables)
-        frame = pandas.read_csv(self.path / "tables" / f"{table}.csv", low_memory=False)
-        return frame.rename_axis("row")
+        file = self.path / "tables" / f"{table}.csv"
+        try:
+            return pandas.read_csv(file, low_memory=False).rename_axis("row")
+        except ValueError as error:  # the base of all that pandas raises on a damaged file
+            problem = f"is not a table: {' '.join(str(error).split())}"
+            raise FileError(file, problem, f"try: thermorbm report {self.path}") from error
 
     def to_xarray(self, table: str) -> Any:
         """The same as an xarray Dataset along `row`, with the study and its seed as attributes."""
