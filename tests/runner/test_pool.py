@@ -8,7 +8,7 @@ import pytest
 
 from thermorbm.errors import FileError
 from thermorbm.runner import pool as module
-from thermorbm.runner.pool import Pool
+from thermorbm.runner.pool import Pool, Worker
 from thermorbm.runner.rundir import open_run, prepare
 from thermorbm.runner.task import Room
 from thermorbm.study.steps import STEPS
@@ -118,3 +118,17 @@ def test_stopped_workers_are_ended_together(directory, monkeypatch):
         began = time.monotonic()
     assert time.monotonic() - began < 14.0  # together 6 s, one after the other 18 s or more
     assert all(gone(pid) for pid in pids)
+
+
+def test_all_workers_have_the_same_time_to_end(directory, monkeypatch):
+    """One moment to write checkpoints until, and one to be killed at, however many workers there are."""
+    moments = {"await_end": set(), "end": set()}
+
+    def recording(original, heard):
+        return lambda worker, until: (heard.add(until), original(worker, until))[1]
+
+    for name, heard in moments.items():
+        monkeypatch.setattr(Worker, name, recording(getattr(Worker, name), heard))
+    with Pool(directory.path, 3, Room(1 << 40)):
+        pass
+    assert {name: len(heard) for name, heard in moments.items()} == {"await_end": 1, "end": 1}

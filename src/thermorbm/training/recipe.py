@@ -25,12 +25,12 @@ _LEAST = {
     "chain_life": 0,
     "modes": 0,
 }
-_LIMITS = {
-    "learning_rate": math.inf,
-    "final_learning_rate": math.inf,
-    "bias_rate": math.inf,
+_LIMITS = {  # numbers below these; single precision, in which machines may be trained, ends at 3e38
+    "learning_rate": 1e6,
+    "final_learning_rate": 1e6,
+    "bias_rate": 1e6,
     "distance": math.inf,
-    "sparsity": math.inf,
+    "sparsity": 1e6,
     "persistent_from": math.nextafter(1.0, 2.0),
 }
 
@@ -93,7 +93,9 @@ class Recipe:
         for name, limit in _LIMITS.items():
             value = getattr(self, name)
             if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < limit:
-                raise InputError(name, value, "a number >= 0" if limit == math.inf else "between 0 and 1")
+                raise InputError(
+                    name, value, "a number >= 0" if limit == math.inf else f"between 0 and {limit:g}"
+                )
             object.__setattr__(self, name, float(value))
         if self.learning_rate == 0:
             raise InputError("learning_rate", 0.0, "> 0")
