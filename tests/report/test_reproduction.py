@@ -59,9 +59,13 @@ def test_numbers_come_from_the_results(reproduction, example):
     before = made(reproduction, example)
     content = json.loads((example / "results.json").read_text())
     rows = content["families"][0]["critical_temperatures"]
-    row = next(row for row in rows if row["indicator"] == "pseudo_likelihood_per_spin" and row["estimate"])
-    row["estimate"]["value"] = 7.7777
-    row["estimate"]["error"] = 0.00012
+    row = next(row for row in rows if row["indicator"] == "pseudo_likelihood_per_spin")
+    row |= {
+        "estimate": {"value": 7.7777, "error": 0.00012},
+        "problem": None,
+        "at_edge": False,
+        "resolved": True,
+    }
     (example / "results.json").write_text(json.dumps(content))
     after = made(reproduction, example)
     assert "7.77770(12)" in after

@@ -21,7 +21,7 @@ from own_process import OwnProcess, Silent
 
 from thermorbm.reading import entropy, generation, machine  # noqa: F401
 from thermorbm.runner import run as runner
-from thermorbm.study import estimates, extrapolation  # noqa: F401
+from thermorbm.study import estimates  # noqa: F401
 from thermorbm.study.run import run_study
 
 

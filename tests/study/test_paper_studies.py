@@ -61,25 +61,27 @@ def of_group(plans, *groups):
 
 def distance(recipe):
     """The sum of the rates of all updates."""
-    return sum(recipe.rate(k, recipe.least_updates, 400) for k in range(recipe.least_updates))
+    n_updates = recipe.n_updates(per_epoch=390, n_hidden=400)
+    return sum(recipe.rate(k, n_updates, 400) for k in range(n_updates))
 
 
 def test_all_machines_as_the_papers_go_equally_far(plans):
-    """The paper's recipe but for the rate, CD-1 and the length; at least 500 of its epochs, for all sizes."""
+    """The paper's recipe but for rate, length and CD-1 far from T_c; at least 500 of its epochs for all sizes."""
     papers_epoch = 1e-4 * (50_000 // 128)
     for task in of_group(plans, "as-paper", "as-paper-sizes", "scatter-as-paper"):
         recipe = Recipe(**task.parameters["recipe"])
         same = {
             "learning_rate": 1e-4,
             "gibbs_steps": 5,
-            "epochs": 2000,
-            "least_updates": 0,
+            "distance": 0.0,
             "warm_up": 0,
-            "stop_early": True,
+            "cool_down": 0,
         }
         assert replace(recipe, **same) == RECIPES["paper"]
         assert distance(recipe) == pytest.approx(20, rel=1e-3)
         assert distance(recipe) > 500 * papers_epoch
+        critical = {"2d": (2.25,), "3d": (4.4, 4.5, 4.6)}[task.labels["family"]]
+        assert recipe.gibbs_steps == (5 if task.labels["value"] in critical else 1)
     for task in of_group(plans, "paper-recipe"):
         recipe = Recipe(**task.parameters["recipe"])
         assert recipe.gibbs_steps == 5

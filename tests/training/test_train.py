@@ -45,7 +45,7 @@ def assert_learned(result, data):
         {"recipe": "fast"},
         {"recipe": "fast", "persistent_from": 0.0, "modes": 0},
         {"recipe": "fast", "start": "glorot", "precision": "bf16"},
-        {"recipe": "paper", "gibbs_steps": 1, "precision": "int8"},
+        {"recipe": "paper", "learning_rate": 1e-2, "precision": "int8"},
     ],
     ids=["cd", "fast", "plain", "bf16", "int8"],
 )

@@ -25,12 +25,13 @@ _LEAST = {
     "chain_life": 0,
     "modes": 0,
 }
-_LIMITS = {  # numbers below these; single precision, in which machines may be trained, ends at 3e38
-    "learning_rate": 1e6,
-    "final_learning_rate": 1e6,
-    "bias_rate": 1e6,
+_SINGLE = 3e38  # where single precision ends, in which machines are trained
+_LIMITS = {  # numbers below these
+    "learning_rate": _SINGLE,
+    "final_learning_rate": _SINGLE,
+    "bias_rate": _SINGLE,
     "distance": math.inf,
-    "sparsity": 1e6,
+    "sparsity": _SINGLE,
     "persistent_from": math.nextafter(1.0, 2.0),
 }
 

@@ -36,7 +36,7 @@ const Chains = (function () {
     function error() {
       const n = blocks.length, mean = blocks.reduce(function (a, b) { return a + b; }, 0) / n;
       const squares = blocks.reduce(function (total, block) { return total + (block - mean) * (block - mean); }, 0);
-      return n < FEWEST ? NaN : Math.sqrt(squares / (n - 1) / n);
+      return n < FEWEST ? undefined : Math.sqrt(squares / (n - 1) / n);
     }
     return { add: add, mean: function () { return sum / count; }, error: error };
   }
