@@ -66,7 +66,7 @@ def distance(recipe):
 
 
 def test_all_machines_as_the_papers_go_equally_far(plans):
-    """The paper's recipe but for rate, length and CD-1 far from T_c; at least 500 of its epochs for all sizes."""
+    """The paper's recipe but for rate, length and CD-1 far from T_c; 500 of its epochs, all sizes."""
     papers_epoch = 1e-4 * (50_000 // 128)
     for task in of_group(plans, "as-paper", "as-paper-sizes", "scatter-as-paper"):
         recipe = Recipe(**task.parameters["recipe"])
