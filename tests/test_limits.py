@@ -2,6 +2,8 @@
 
 import os
 import struct
+import subprocess
+import sys
 import tempfile
 import time
 import tracemalloc
@@ -213,6 +215,16 @@ def test_kernels_are_kept_where_this_user_alone_writes(tmp_path, monkeypatch):
     kernelcache.provide_cache()
     assert os.environ[kernelcache.VARIABLE] != str(place)
     monkeypatch.delenv(kernelcache.VARIABLE)
+
+
+def test_kernels_have_a_place_before_numba_looks_for_one(tmp_path):
+    """As where neither the package nor a home can be written; root may write everywhere."""
+    code = "import os; os.access = lambda *_: False; import thermorbm; print(os.environ['NUMBA_CACHE_DIR'])"
+    surroundings = {name: text for name, text in os.environ.items() if name != kernelcache.VARIABLE}
+    said = subprocess.check_output(
+        [sys.executable, "-c", code], env={**surroundings, "TMPDIR": str(tmp_path)}, text=True
+    )
+    assert said.strip() == str(tmp_path / f"thermorbm-kernels-{os.getuid()}")
 
 
 def forge(path, change):

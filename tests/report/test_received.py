@@ -326,6 +326,7 @@ def test_pictures_of_others_are_pictures(name, received, monkeypatch):
 
 
 def test_publishing_that_fails_leaves_what_was_published(finished_run, copied_publication, monkeypatch):
+    (copied_publication / "tables" / "older.csv").write_text("x\n1\n")  # which this run would not make again
     before = contents(copied_publication)
 
     def fail(run):

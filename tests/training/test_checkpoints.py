@@ -192,6 +192,7 @@ def forged(path, draw, arrays, metadata):
     """A well-sealed checkpoint with one thing changed; gives its name."""
     name = draw.choice(sorted(arrays))
     array = arrays[name]
+    is_float = array.dtype.kind == "f"
     changes = {
         "absent": lambda: arrays.pop(name),
         "more": lambda: arrays.update({"more": np.zeros(3)}),
@@ -199,7 +200,9 @@ def forged(path, draw, arrays, metadata):
         "longer": lambda: arrays.update({name: np.concatenate([array, array])}),
         "other type": lambda: arrays.update({name: array.astype(np.complex128)}),
         "text": lambda: arrays.update({name: np.array([b"abc"])}),
-        "not finite": lambda: arrays.update({name: np.full(array.shape, np.nan)}),
+        "not finite": lambda: arrays.update(
+            {name: np.full(array.shape, np.nan, array.dtype if is_float else None)}
+        ),
         "without run": lambda: metadata.pop("run"),
         "other run": lambda: metadata.update(run=draw.choice([None, 1, [], "x", {"seed": "x"}])),
         "without history": lambda: [arrays.pop(key) for key in list(arrays) if key.startswith("history.u")],
