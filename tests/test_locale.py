@@ -34,3 +34,11 @@ def test_names_of_files_are_shown_somehow(name):
     done = command("info", name)
     assert done.returncode == 2
     assert done.stderr.count(b"\n") == 1
+
+
+def test_what_a_terminal_cannot_show_is_replaced(tmp_path):
+    text = STUDY + 'temperatures = [2.0]\nsamples = 64\nheld_out = 16\nparts = ["thermal"]\n'
+    (tmp_path / "small.toml").write_text(text, encoding="utf-8")
+    done = command("info", tmp_path / "small.toml")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"M?ller" in done.stdout

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -132,3 +133,14 @@ def test_all_workers_have_the_same_time_to_end(directory, monkeypatch):
     with Pool(directory.path, 3, Room(1 << 40)):
         pass
     assert {name: len(heard) for name, heard in moments.items()} == {"await_end": 1, "end": 1}
+
+
+def test_workers_have_one_thread_each(directory, monkeypatch):
+    """Libraries read the number when they are loaded, so it is set before."""
+    given = {}
+    monkeypatch.setattr(
+        module, "Child", lambda *_, environment: given.update(environment) or SimpleNamespace(process=0)
+    )
+    Worker(directory.path)
+    assert given == dict.fromkeys(module.THREAD_VARIABLES, "1")
+    assert "OMP_NUM_THREADS" in given

@@ -70,6 +70,12 @@ def test_the_tasks_of_a_small_study(hashes):
     }  # fmt: skip
 
 
+def test_machines_are_trained_by_one_thread(write_study):
+    """Workers have a core each, and waiting threads would take it from each other."""
+    tasks = plan_study(load_study(write_study(more=RICH))).tasks.values()
+    assert {task.parameters["threads"] for task in tasks if task.kind == "train"} == {1}
+
+
 def test_planning_is_deterministic_and_orders_tasks(micro):
     first, second = plan_study(micro), plan_study(micro)
     assert list(first.tasks) == list(second.tasks)
