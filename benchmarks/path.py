@@ -1,8 +1,9 @@
 """Is it the distance, rate times updates, that counts on the paper's way, and is CD-1 as good as CD-5 on it?
 
-    OMP_NUM_THREADS=1 python -m benchmarks.path [T ...] [--hidden 400] [--distance 4.0] [--way NAME ...]
+    OMP_NUM_THREADS=1 python -m benchmarks.path [T ...] [--shape 64x64] [--hidden 400] [--distance 4.0]
+        [--way NAME ...]
 
-64x64, the recipe `paper` but for rate, steps and length; 50 000 configurations, 5 000 held out.
+The recipe `paper` but for rate, steps and length; 50 000 configurations, 5 000 held out.
 All machines have one seed and start alike. "Apart" is the length of the difference of a machine's weights to
 those of the first row, over the way that these have gone from the start.
 """
@@ -32,6 +33,12 @@ WAYS: dict[str, dict[str, Any]] = {
         "warm_up": 800,
         "cool_down": 800,
     },
+    "CD-1, 8e-3, rise and fall": {
+        "gibbs_steps": 1,
+        "learning_rate": 8e-3,
+        "warm_up": 800,
+        "cool_down": 800,
+    },
     "CD-1, 2e-3, rise and fall": {
         "gibbs_steps": 1,
         "learning_rate": 2e-3,
@@ -45,6 +52,7 @@ COLUMNS = ("T", "n_h", "way", "updates", "L~ training", "L~ held out", "Var |fil
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("temperatures", type=float, nargs="*", default=[1.5, 2.25, 3.0])
+    parser.add_argument("--shape", type=shape, default=(64, 64))
     parser.add_argument("--distance", type=float, default=4.0)
     parser.add_argument("--hidden", type=int, default=400)
     parser.add_argument("--way", nargs="+", choices=list(WAYS), default=list(WAYS))
@@ -52,16 +60,21 @@ def main() -> None:
     torch.set_num_threads(1)
     print("| " + " | ".join(COLUMNS) + " |\n" + "|---" * len(COLUMNS) + "|", flush=True)
     for temperature in options.temperatures:
-        data = tr.sample(tr.Lattice((64, 64)), temperature, 55_000, seed=5, threads=1, progress=False)
+        data = tr.sample(tr.Lattice(options.shape), temperature, 55_000, seed=5, threads=1, progress=False)
         parts = tr.hold_out(data, 5_000)
         compare(parts, options.hidden, options.distance, {name: WAYS[name] for name in options.way})
+
+
+def shape(text: str) -> tuple[int, ...]:
+    return tuple(int(side) for side in text.split("x"))
 
 
 def compare(
     parts: tuple[tr.Dataset, tr.Dataset], n_hidden: int, distance: float, ways: dict[str, dict[str, Any]]
 ) -> None:
     """A row per way of training on the first part; the second is held out."""
-    start, first = glorot_normal(n_hidden, 4096, np.random.SeedSequence(1).spawn(1)[0])["W"], None
+    n_sites = parts[0].n_sites
+    start, first = glorot_normal(n_hidden, n_sites, np.random.SeedSequence(1).spawn(1)[0])["W"], None
     for name, changes in ways.items():
         begin = time.process_time()
         changes = {"precision": "int8", "distance": distance, **changes}
@@ -69,7 +82,7 @@ def compare(
         seconds, W = time.process_time() - begin, result.rbm.W
         first = W if first is None else first
         apart = np.linalg.norm(W - first) / np.linalg.norm(first - start)
-        scores = [result.rbm.pseudo_likelihood(data.spins(0, 1000)).mean() / 4096 for data in parts]
+        scores = [result.rbm.pseudo_likelihood(data.spins(0, 1000)).mean() / n_sites for data in parts]
         n_updates = int(result.history["update"][-1])
         cells = [f"{parts[0].temperature:g}", str(n_hidden), name, str(n_updates)]
         cells += [f"{score:.4f}" for score in scores]

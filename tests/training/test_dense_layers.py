@@ -97,9 +97,9 @@ def test_equal_phases_cancel_exactly(parameters):
         assert g.abs().max() < 1e-6
 
 
-def rounded(values, levels=LEVELS):
-    """Values on `levels` even steps up to the largest of them, in float64."""
-    spacing = np.abs(values).max() / levels
+def rounded(values, largest=None):
+    """Values on even steps up to `largest`, by default the largest of them, in float64."""
+    spacing = (np.abs(values).max() if largest is None else largest) / LEVELS
     return np.rint(values / spacing) * spacing
 
 
@@ -131,19 +131,21 @@ def test_integer_weights_follow_the_parameters(parameters):
 
 
 @pytest.mark.parametrize(("n_data", "n_model"), [(32, 32), (48, 20), (1, 5)])
-def test_integer_gradient_is_that_of_the_rounded_rows(parameters, n_data, n_model):
+def test_integers_move_by_the_gradient_of_the_rounded_rows(parameters, n_data, n_model):
     layers = integer_layers(parameters)
     data, model = (tensor(spins(n, 30, n), torch.int8) for n in (n_data, n_model))
     data_h, model_h = (torch.tanh(layers.hidden_inputs(v)) for v in (data, model))
-    gradient = layers.gradient(data, data_h, model, model_h)
-    h = np.concatenate([data_h.numpy() / n_data, -model_h.numpy() / n_model])
-    exact = rounded(h.astype(np.float64)).T @ np.concatenate([data, model])
-    assert gradient["W"].dtype == torch.float32
-    np.testing.assert_allclose(gradient["W"], exact, atol=2e-6)
+    before = layers.arrays()
+    layers.move(layers.gradient(data, data_h, model, model_h), rate=1.0)
+    moved = {name: array - before[name] for name, array in layers.arrays().items()}
+    v, n_least = np.concatenate([data, model]), min(n_data, n_model)
+    h = np.concatenate([data_h.numpy() / n_data, -model_h.numpy() / n_model]).astype(np.float64)
+    np.testing.assert_allclose(moved["W"], rounded(h, 1 / n_least).T @ v, atol=2e-6)
+    np.testing.assert_allclose(moved["b"], data.numpy().mean(0) - model.numpy().mean(0), atol=2e-6)
+    np.testing.assert_allclose(moved["c"], h.sum(0), atol=2e-6)
     # Rounding of one of n rows is at most half a level, of random sign.
-    plain = h.T.astype(np.float64) @ np.concatenate([data, model])
-    allowed = 5 * np.sqrt(len(h)) * np.abs(h).max() / LEVELS / np.sqrt(12)
-    np.testing.assert_allclose(gradient["W"], plain, atol=allowed)
+    allowed = 5 * np.sqrt(len(h)) / n_least / LEVELS / np.sqrt(12)
+    np.testing.assert_allclose(moved["W"], h.T @ v, atol=allowed)
 
 
 def test_integer_products_do_not_depend_on_threads(parameters):

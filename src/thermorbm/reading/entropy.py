@@ -26,8 +26,9 @@ EXACT_UNITS = 16  # a layer as small as this is summed over
 WIDTH_PER_SPIN, LEAST_WIDTH = {"rbm": 0.004, "symmetric-rbm": 0.0015}, 1.0  # nats
 # The larger of both limits the rungs. Dense machines of 64 x 64 spins need more than 1024 just above T_c.
 MOST_RUNGS, MOST_PER_SPIN = {"rbm": 512, "symmetric-rbm": 256}, {"rbm": 0.5, "symmetric-rbm": 0.5}
-# Cold and frustrated machines of a few hundred spins need more; a rung of such small ones costs little.
-MOST_DOUBTED = {"rbm": 0, "symmetric-rbm": 4096}
+# Where something speaks against the value this many are tried: cold and frustrated machines of a few hundred
+# spins need them, and dense ones of 64 x 64 spins just above T_c.
+MOST_DOUBTED = 4096
 # Near T_c a symmetric machine needs as many as its energy varies, times how slowly it forgets: about N^2.
 SPINS_PER_PASS = 1024
 BOUND_CHAINS, BOUND_RUNGS, BOUND_PER_SPIN = 64, 256, {"rbm": 0.25, "symmetric-rbm": 0.5}
@@ -55,7 +56,7 @@ def partition_options(machine: Machine) -> dict[str, Any]:
     return {
         "width": max(LEAST_WIDTH, WIDTH_PER_SPIN[machine.kind] * n),
         "most_rungs": max(MOST_RUNGS[machine.kind], int(passes * MOST_PER_SPIN[machine.kind] * n)),
-        "most_doubted": MOST_DOUBTED[machine.kind],
+        "most_doubted": MOST_DOUBTED,
     }
 
 

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from thermorbm.training.layers import Parameters, reversal_cost
+from thermorbm.training.layers import Movable, Parameters, reversal_cost
 
 Product = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
-class DenseLayers:
+class DenseLayers(Movable):
     """Primitives of E(v, h) = -b.v - c.h - h.W v on tensors.
 
     parameters: W (n_hidden, n_visible), b (n_visible,), c (n_hidden,), float32; after changing them call

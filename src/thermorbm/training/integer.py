@@ -17,7 +17,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from thermorbm.training.dense import DenseLayers
+from thermorbm.training.dense import DenseLayers, Product
+from thermorbm.training.layers import Parameters
 
 LEVELS = 127
 
@@ -30,7 +31,7 @@ class IntegerLayers(DenseLayers):
     ) -> None:
         shape = parameters["W"].shape
         self._W = torch.empty(shape, dtype=torch.int8)
-        self._sums, self._gradient = torch.empty(shape, dtype=torch.int32), torch.empty(shape)
+        self._sums, self._level = torch.empty(shape, dtype=torch.int32), 1.0
         super().__init__(parameters, device, dtype)
 
     def refresh(self) -> None:
@@ -39,7 +40,24 @@ class IntegerLayers(DenseLayers):
         least, most = torch.aminmax(W)
         self._spacing = max(float(-least), float(most), 1e-30) / LEVELS
         self._b, self._c = self.parameters["b"], self.parameters["c"]
-        _round(W.numpy().reshape(-1), np.float32(1 / self._spacing), self._W.numpy().reshape(-1))
+        _round(_flat(W), np.float32(1 / self._spacing), _flat(self._W))
+
+    def gradient(
+        self,
+        data_v: torch.Tensor,
+        data_h: torch.Tensor,
+        model_v: torch.Tensor,
+        model_h: torch.Tensor,
+        product: Product | None = None,
+    ) -> Parameters:
+        """As of DenseLayers, but that W's part is in whole numbers, which `move` gives their size."""
+        self._level = 1 / (LEVELS * min(len(data_h), len(model_h)))
+        return super().gradient(data_v, data_h, model_v, model_h, product)
+
+    def move(self, gradient: Parameters, rate: float) -> None:
+        W = gradient["W"]
+        _add(_flat(W), np.float32(rate * self._level), _flat(self.parameters["W"]))
+        super().move({name: part for name, part in gradient.items() if name != "W"}, rate)
 
     def hidden_inputs(self, v: torch.Tensor) -> torch.Tensor:
         """W v + c. (n, n_visible) -> (n, n_hidden)."""
@@ -50,11 +68,12 @@ class IntegerLayers(DenseLayers):
         return torch._int_mm(h.to(torch.int8), self._W).float().mul_(self._spacing).add_(self._b)
 
     def _product(self, h: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        levels = max(float(h.abs().max()), 1e-30) / LEVELS
-        rounded = (h / levels).round_().to(torch.int8)
-        torch._int_mm(rounded.t(), v.to(torch.int8), out=self._sums)
-        _scale(self._sums.numpy().reshape(-1), np.float32(levels), self._gradient.numpy().reshape(-1))
-        return self._gradient
+        rounded = (h / self._level).round_().to(torch.int8)
+        return torch._int_mm(rounded.t(), v.to(torch.int8), out=self._sums)
+
+
+def _flat(tensor: torch.Tensor) -> NDArray[Any]:
+    return tensor.numpy().reshape(-1)
 
 
 @nb.njit(cache=True, fastmath={"contract"})
@@ -64,6 +83,6 @@ def _round(values: Any, factor: Any, out: Any) -> None:
 
 
 @nb.njit(cache=True, fastmath={"contract"})
-def _scale(sums: Any, factor: Any, out: Any) -> None:
-    for k in range(sums.size):
-        out[k] = factor * np.float32(sums[k])
+def _add(part: Any, factor: Any, out: Any) -> None:
+    for k in range(out.size):
+        out[k] += factor * np.float32(part[k])

@@ -47,8 +47,22 @@ class TensorLayers(Protocol):
     ) -> Parameters:
         """By parameter name: the mean of -dE/dtheta over data rows minus that over the model's rows."""
 
+    def move(self, gradient: Parameters, rate: float) -> None:
+        """Adds a gradient, times the rate, to the parameters that it names."""
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The parameters as NumPy arrays."""
+
+
+class Movable:
+    """Parameters that a gradient is added to as it is."""
+
+    parameters: Parameters
+
+    def move(self, gradient: Parameters, rate: float) -> None:
+        """Adds a gradient, times the rate, to the parameters that it names."""
+        for name, part in gradient.items():
+            self.parameters[name].add_(part, alpha=rate)
 
 
 def reversal_cost(field: torch.Tensor, x: torch.Tensor, reversed_x: torch.Tensor) -> torch.Tensor:

@@ -14,7 +14,7 @@ from thermorbm.errors import InputError
 from thermorbm.model import mean_units
 from thermorbm.model.convolution import Shape, border, convolve, correlate
 from thermorbm.model.symmetric import window_origin
-from thermorbm.training.layers import Parameters, reversal_cost
+from thermorbm.training.layers import Movable, Parameters, reversal_cost
 
 _CONVOLUTIONS = (
     torch.nn.functional.conv1d,
@@ -23,7 +23,7 @@ _CONVOLUTIONS = (
 )
 
 
-class SharedFilters:
+class SharedFilters(Movable):
     """What both renditions share. parameters: filters (n_filters, *window), visible_bias (), hidden_bias.
 
     images: of the window, (n_images, n_taps) as of window_images; every filter is there once for each, all

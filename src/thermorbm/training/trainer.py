@@ -115,8 +115,7 @@ class Trainer:
                 gradient.pop(name, None)
             else:
                 gradient[name] *= self.recipe.bias_rate
-        for name, part in gradient.items():
-            self.layers.parameters[name].add_(part, alpha=self.rate)
+        self.layers.move(gradient, self.rate)
         if self.prior:
             self.prior.pull(self.layers.parameters["W"], self.rate, self.update)
         self.layers.refresh()

@@ -28,5 +28,5 @@ def leave(rows: Rows, result: Reduced) -> None:
 
 
 STEP = StudyStep(
-    "partition", version=2, run=run, cost=annealing_cost, leave=leave, of_machine=of_machine, reads_large=True
+    "partition", version=3, run=run, cost=annealing_cost, leave=leave, of_machine=of_machine, reads_large=True
 )
