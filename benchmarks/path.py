@@ -20,31 +20,17 @@ import torch
 import thermorbm as tr
 from thermorbm.training.start import glorot_normal
 
-# The last two are how studies train as the paper did, far from T_c and near it.
+RAMPS = {"gibbs_steps": 1, "warm_up": 800, "cool_down": 800}
 WAYS: dict[str, dict[str, Any]] = {
     "CD-5, 1e-3": {"gibbs_steps": 5, "learning_rate": 1e-3},
     "CD-1, 1e-3": {"gibbs_steps": 1, "learning_rate": 1e-3},
     "CD-1, 1e-3, bf16": {"gibbs_steps": 1, "learning_rate": 1e-3, "precision": "bf16"},
     "CD-1, 5e-3 at once": {"gibbs_steps": 1, "learning_rate": 5e-3},
     "CD-1, 5e-3, rise": {"gibbs_steps": 1, "learning_rate": 5e-3, "warm_up": 800},
-    "CD-1, 5e-3, rise and fall": {
-        "gibbs_steps": 1,
-        "learning_rate": 5e-3,
-        "warm_up": 800,
-        "cool_down": 800,
-    },
-    "CD-1, 8e-3, rise and fall": {
-        "gibbs_steps": 1,
-        "learning_rate": 8e-3,
-        "warm_up": 800,
-        "cool_down": 800,
-    },
-    "CD-1, 2e-3, rise and fall": {
-        "gibbs_steps": 1,
-        "learning_rate": 2e-3,
-        "warm_up": 800,
-        "cool_down": 800,
-    },
+    "CD-1, 8e-3, rise and fall": {"learning_rate": 8e-3, **RAMPS},
+    "CD-1, 5e-3, rise and fall": {"learning_rate": 5e-3, **RAMPS},
+    "CD-1, 5 / n_h, rise and fall": {"learning_rate": 5e-3, "reference_hidden": 1000, **RAMPS},
+    "CD-1, 2e-3, rise and fall": {"learning_rate": 2e-3, **RAMPS},
 }
 COLUMNS = ("T", "n_h", "way", "updates", "L~ training", "L~ held out", "Var |filter sum|", "apart", "s")
 

@@ -105,7 +105,8 @@ class Sandwich:
         Chains of little weight do not count: those that anneal into a metastable state, say.
         """
         worth = [effective_number(run.log_weights) for run in (self.forward, self.reverse)]
-        return float(np.mean(np.sqrt(np.log(self.n_chains / np.array(worth)))))
+        shares = np.minimum(np.array(worth) / self.n_chains, 1.0)  # rounding can bring it above 1
+        return float(np.mean(np.sqrt(-np.log(shares))))
 
     @property
     def ess(self) -> float:

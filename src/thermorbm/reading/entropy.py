@@ -13,13 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from thermorbm import observables as ob
 from thermorbm.dataset import Dataset, as_dataset
 from thermorbm.errors import InputError
-from thermorbm.model import LogPartition, Machine
+from thermorbm.model import RBM, LogPartition, Machine
+from thermorbm.model.rounded import RoundedRBM
 from thermorbm.observables import EntropyBracket
 from thermorbm.reading.configurations import exact_values, is_ours
 from thermorbm.reading.values import Bracket, ExactValues, share_learnt
 from thermorbm.stats import Estimate, mean_estimate
 
 EXACT_UNITS = 16  # a layer as small as this is summed over
+LARGE = 1 << 20  # weights, from which on products of integers are worth their preparation
 # Edges stand three standard errors away on either side: 0.004 leaves about as much error of ln Z as a mean
 # over 2000 configurations of 32 x 32 has near T_c, sqrt(c_V / N / 2000) = 0.001 per spin. Symmetric machines
 # come closer to S than that.
@@ -46,7 +48,18 @@ def log_partition(
     if min(machine.n_visible, machine.n_hidden) <= EXACT_UNITS:
         return machine.log_partition("exact")
     options = partition_options(machine) | ({} if width is None else {"width": width})
-    return machine.log_partition("ais", seed=seed, progress=progress, **options)
+    return as_annealed(machine).log_partition("ais", seed=seed, progress=progress, **options)
+
+
+def as_annealed(machine: Machine) -> Machine:
+    """The machine that is annealed: itself, or a large dense one with its weights rounded to 16 bits.
+
+    Energies that are joined with ln Z are to be of the same machine. Then nothing is approximate: the entropy
+    lies below the likelihood of every machine.
+    """
+    if isinstance(machine, RBM) and machine.dtype == np.float32 and machine.W.size >= LARGE:
+        return RoundedRBM(machine)
+    return machine
 
 
 def partition_options(machine: Machine) -> dict[str, Any]:
@@ -71,7 +84,7 @@ def edges(
     """Both edges per spin. follows_h: whether the configurations follow their Hamiltonian, for the lower."""
     most_rungs = max(BOUND_RUNGS, int(BOUND_PER_SPIN[machine.kind] * machine.n_visible))
     ln_z = replace(ln_z, betas=_thinned(ln_z.betas, most_rungs))
-    return ob.entropy_bracket(machine, held_out, ln_z, seed, follows_h, BOUND_CHAINS, progress)
+    return ob.entropy_bracket(as_annealed(machine), held_out, ln_z, seed, follows_h, BOUND_CHAINS, progress)
 
 
 def _thinned(betas: NDArray[np.float64] | None, most_rungs: int) -> NDArray[np.float64] | None:
@@ -112,8 +125,8 @@ def correlations_learnt(
     if entropy is None:
         entropy = _exact_entropy(held_out)
     true_entropy = entropy if isinstance(entropy, Estimate) else Estimate(float(entropy), 0.0)
-    ln_z = log_partition(machine, seed)
-    energies = np.concatenate([machine.visible_energy(v) for v in held_out.blocks()])
+    ln_z, annealed = log_partition(machine, seed), as_annealed(machine)
+    energies = np.concatenate([annealed.visible_energy(v) for v in held_out.blocks()])
     mere, n = ob.mere_order(held_out), machine.n_visible
     below = mean_estimate((mere - energies) / n)
     below = Estimate(below.value - ln_z.value / n, math.hypot(below.error, ln_z.error / n))

@@ -48,5 +48,5 @@ def leave(rows: Rows, result: Reduced) -> None:
 
 
 STEP = StudyStep(
-    "bracket", version=3, run=run, cost=annealing_cost, leave=leave, of_machine=of_machine, reads_large=True
+    "bracket", version=4, run=run, cost=annealing_cost, leave=leave, of_machine=of_machine, reads_large=True
 )
