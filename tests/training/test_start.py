@@ -1,5 +1,7 @@
 """Where machines start: a unit that carries the order, and units that see the spins around a site."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -63,6 +65,17 @@ def test_one_unit_carries_the_order_and_the_others_do_not(shape):
     wanted = 0 if shape is None else _BACKGROUND * _HEIGHT * np.mean(order.strengths[0] ** 2)
     np.testing.assert_allclose(np.abs(inputs[1:]), wanted, atol=1e-4)
     assert abs(inputs[0]) > 20
+
+
+def test_a_pattern_and_its_reverse_give_the_same_machine():
+    """Which of both is found is chance; only the first hidden unit may differ, in its sign."""
+    order = find_order(ordered_data(), np.random.SeedSequence(1))
+    reverse = replace(order, strengths=-order.strengths)
+    first, second = (
+        ordered_units(20, item, (12, 12), np.random.SeedSequence(2)) for item in (order, reverse)
+    )
+    np.testing.assert_allclose(second["W"][0], -first["W"][0], rtol=1e-6)
+    np.testing.assert_allclose(second["W"][1:], first["W"][1:], atol=1e-7)
 
 
 def test_the_start_has_as_many_turned_spins_as_the_data():

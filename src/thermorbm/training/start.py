@@ -64,7 +64,8 @@ def ordered_units(n_hidden: int, order: Order, shape: tuple[int, ...] | None, se
         background = np.zeros(n_others)
     else:
         others = local_bumps(n_others, shape, seed)
-        background = _BACKGROUND * _HEIGHT * np.sign(others.sum(axis=1))
+        # Of the sign that a bump has in the pattern, which may be all down: turned spins are to weaken it.
+        background = _BACKGROUND * _HEIGHT * np.sign(others @ order.strengths[0])
     directions = order.directions.astype(np.float64)
     others -= (others @ directions.T) @ directions
     others += np.outer(background, order.strengths[0]) / n_visible

@@ -125,7 +125,7 @@ def leave(rows: Rows, result: Reduced) -> None:
 
 STEP = StudyStep(
     "train",
-    version=3,
+    version=4,
     run=run,
     cost=cost,
     leave=leave,
