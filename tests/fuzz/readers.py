@@ -17,7 +17,7 @@ import numpy as np
 
 from fuzz import received
 from fuzz.mutations import damaged, rewritten, seal, strange
-from thermorbm import RBM, Dataset, Lattice
+from thermorbm import RBM, Dataset, Lattice, hamiltonian
 from thermorbm.dataset import import_spins
 from thermorbm.errors import ThermorbmError
 from thermorbm.runner.store import Reduced, read_reduced, write_reduced
@@ -237,7 +237,7 @@ def _savers():
     machine = RBM(rng.normal(size=(3, 16)), np.zeros(16), np.zeros(3))
     task = STEPS["measure"].task("x", {"thermal": True}, labels={"family": "f"})
     return {
-        "dataset": Dataset.from_spins(spins, LATTICE, 2.0).save,
+        "dataset": Dataset.from_spins(spins, None, 2.0, hamiltonian=hamiltonian("triangular", (4, 4))).save,
         "rbm": machine.save,
         "reduced": lambda path: write_reduced(path, Reduced(task, {"a": 1.0}, {"b": np.arange(3)}, {})),
     }
