@@ -300,11 +300,9 @@ class Hamiltonian:
         if grid is not None and grid.n_sites != n_sites:
             raise InputError("n_sites", n_sites, f"{grid.n_sites}, that of the lattice")
         if grid is not None and stored["products"] is not None:
+            if len(stored["products"]) > max(MOST_TERMS // n_sites, MOST_TERMS_PER_SITE):
+                raise InputError("products", len(stored["products"]), f"fewer for {n_sites} sites")
             products = [Product.from_dict(item) for item in stored["products"]]
-            if len(products) * n_sites > max(MOST_TERMS, MOST_TERMS_PER_SITE * n_sites):
-                raise InputError(
-                    "products", len(products), f"at most {MOST_TERMS_PER_SITE} for {n_sites} sites"
-                )
             return cls.of_cells(name, grid, products, values, options)
         terms = merged(_expanded(item, n_sites) for item in stored["terms"])
         return cls(name, terms, values, grid, None, options)
