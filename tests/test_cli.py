@@ -79,7 +79,7 @@ def refused(capsys, arguments):
         ({"sector": "negative"}, "got 'negative'"),
         ({"n": "9" * 20}, "n_samples must be at most 1099511627776"),
         ({"shape": "x".join("2" * 70)}, "lattice shape must be one of at most 2147483647 sites"),
-        ({"T": "1e-300"}, "temperature must be at least 1e-06"),
+        ({"temperature": "1e-300"}, "temperature must be at least 1e-06"),
         ({"sector": "1.5"}, "got 1.5"),
         ({"sector": "nan"}, "got nan"),
         ({"threads": "0"}, "threads must be a whole number >= 1, got 0"),
