@@ -152,8 +152,10 @@ def _conclude(summary: RunSummary[Results]) -> int:
     if summary.n_before == summary.n_tasks:
         say(f"nothing to do: all {summary.n_tasks} tasks were done before; results in {path}")
     else:
-        n_done = summary.n_before + len(outcome.done)
-        say(f"{n_done} of {summary.n_tasks} tasks done, {summary.n_before} of them before; results in {path}")
+        # What was done before and could not be used was done again.
+        n_before = min(summary.n_before, summary.n_tasks - len(outcome.done))
+        n_done = n_before + len(outcome.done)
+        say(f"{n_done} of {summary.n_tasks} tasks done, {n_before} of them before; results in {path}")
     if not summary.is_complete:
         say(f"{len(outcome.failed)} tasks failed, {len(outcome.skipped)} skipped; see {path / 'failed'}")
         return TASK_FAILED
