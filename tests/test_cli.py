@@ -77,6 +77,9 @@ def refused(capsys, arguments):
         ({"method": "swendsen"}, "got 'swendsen'; did you mean"),
         ({"method": "zzz"}, "one of auto, metropolis, swendsen-wang, wolff"),
         ({"sector": "negative"}, "got 'negative'"),
+        ({"n": "9" * 20}, "n_samples must be at most 1099511627776"),
+        ({"shape": "x".join("2" * 70)}, "lattice shape must be one of at most 2147483647 sites"),
+        ({"temperature": "1e-300"}, "temperature must be at least 1e-06"),
         ({"sector": "1.5"}, "got 1.5"),
         ({"sector": "nan"}, "got nan"),
         ({"threads": "0"}, "threads must be a whole number >= 1, got 0"),
@@ -156,6 +159,26 @@ def test_an_interrupt_is_one_line(capsys, monkeypatch):
     assert run(sample_arguments()) == 130
     assert capsys.readouterr() == ("", "error: interrupted\n")
     assert os.listdir() == []
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGUSR1"])
+def test_a_request_to_end_is_one_line(name, capsys, monkeypatch):
+    monkeypatch.setattr(samples, "sample", lambda *_, **__: signal.raise_signal(getattr(signal, name)))
+    before = signal.getsignal(getattr(signal, name))
+    assert run(sample_arguments()) == 143
+    assert capsys.readouterr() == ("", "error: ended on request\n")
+    assert os.listdir() == []
+    assert signal.getsignal(getattr(signal, name)) == before
+
+
+def test_arrays_are_not_replaced_by_what_is_made_from_them(capsys):
+    np.save("a.npy", np.ones((3, 16), np.int8))
+    os.symlink("a.npy", "b.npy")
+    for target in ("a.npy", "b.npy"):
+        assert "is what the output is made from" in refused(
+            capsys, ["import", "a.npy", "-o", target, "--force"]
+        )
+    assert np.load("a.npy").shape == (3, 16)
 
 
 def test_ctrl_c_ends_two_busy_threads():
@@ -427,7 +450,10 @@ def test_disorder_edges_and_several_couplings_on_the_command_line(options, wante
         ({"lattice": "hexagonal"}, "hamiltonian must be one of"),
         ({"coupling": "x"}, "not a number"),
         ({"coupling": "nan"}, "finite"),
+        ({"coupling": "1e308"}, "coupling must be a finite number, at most 1e+09"),
+        ({"field": "1e308"}, "field must be finite, at most 1e+09"),
         ({"open": "-1"}, "axes"),
+        ({"open": "99999999999"}, "does not name axes from 0 to 30"),
         ({"field": "0.1", "method": "wolff"}, "ghost spin"),
         ({"lattice": "triangular", "coupling": "-1", "method": "wolff"}, "percolate"),
         ({"lattice": "j1j2"}, "shell"),

@@ -89,6 +89,9 @@ def test_init_writes_a_study_that_can_be_planned(capsys, tmp_path):
     study = load_study(tmp_path / "first.toml")
     assert study.name == "first"
     assert {task.kind for task in plan_study(study).tasks.values()} >= {"sample", "train"}
+    assert run(["init", "ü.toml"]) == 0
+    assert load_study(tmp_path / "ü.toml").name == "mine"
+    capsys.readouterr()
     assert run(["init", "first.toml"]) == 2
     assert "first.toml" in capsys.readouterr().err
     assert run(["init", "first.toml", "--force"]) == 0

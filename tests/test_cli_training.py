@@ -160,6 +160,10 @@ def test_zero_bias_and_no_held_out_data(capsys):
         (["--precision", "fp8"], "precision must be one of auto, fp32, bf16, int8, got 'fp8'"),
         (["--device", "abacus"], "device must be"),
         (["--threads", "0"], "threads must be a whole number >= 1, got 0"),
+        (["--threads", "100000"], "threads must be at most 1024, got 100000"),
+        (["--hidden", "9" * 30], "n_hidden must be at most"),
+        (["--device", "meta"], "device must be"),
+        (["-o", "data.h5", "--force"], "data.h5: is what the output is made from; choose another name"),
         (["--hold-out", "400"], "n_held_out must be less than the 400 configurations"),
         (["--hold-out", "-1"], "n_held_out must be a whole number >= 0, got -1"),
         (["--hold-out", "5", "--validation", "data.h5"], "--hold-out must be left out where there is"),
@@ -254,6 +258,10 @@ def test_generate_writes_a_dataset(capsys):
     ("changes", "named"),
     [
         (["-n", "0"], "n_samples must be a whole number >= 1, got 0"),
+        (["-n", "9" * 30], "n_samples must be at most"),
+        (["-n", "1000000000000"], "not enough memory"),
+        (["-o", "rbm.h5", "--force"], "rbm.h5: is what the output is made from"),
+        (["-o", "data.h5", "--force", "--data", "data.h5"], "data.h5: is what the output is made from"),
         (["--steps", "-1"], "steps must be a whole number >= 0, got -1"),
         (["--start", "dta"], "start must be one of p_h, random, data, got 'dta'; did you mean 'data'?"),
         (["--start", "data"], "data must be configurations to start from"),
@@ -303,6 +311,9 @@ def test_bad_analyses(capsys):
         capsys, ["analyse", "data.h5", "rbm.h5"]
     )
     assert "absent.h5: cannot be read" in refused(capsys, ["analyse", "rbm.h5", "absent.h5"])
+    assert "seed must be a whole number >= 0" in refused(
+        capsys, ["analyse", "rbm.h5", "data.h5", "--seed", "-1"]
+    )
     few = ["analyse", "rbm.h5", "data.h5", "--max-samples", "1"]
     assert "max_samples must be a whole number >= 2, got 1" in refused(capsys, few)
     Dataset.from_spins(np.ones((5, 9))).save("other.h5")

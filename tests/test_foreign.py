@@ -89,3 +89,22 @@ def test_a_library_that_does_not_come_back_is_given_up(path, monkeypatch):
     monkeypatch.undo()
     with foreign_arrays(path) as arrays:
         assert len(arrays) == 4
+
+
+def test_an_interruption_does_not_shift_the_answers(path, monkeypatch):
+    """In a notebook the next file would be answered with what was meant for the one before."""
+    if (other := Reader.idle()) is not None:
+        other.end()
+    reader = Reader._idle = Reader()
+    send = reader._child.send
+
+    def interrupted(request):
+        send(request)
+        if "read" in request:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(reader._child, "send", interrupted)
+    with pytest.raises(KeyboardInterrupt), foreign_arrays(path) as arrays:
+        arrays["a/spins"][:]
+    with foreign_arrays(path) as arrays:
+        assert arrays["flags"][:].tolist() == [True, False]

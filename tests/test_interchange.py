@@ -105,6 +105,8 @@ def test_files_that_rbms_did_not_write(tmp_path):
         with pytest.raises(FileError, match=said):
             tr.from_rbms(tmp_path / name)
     tr.to_rbms(from_binary(*binary_machine()), tmp_path / "ours.h5")
+    with pytest.raises(InputError, match="update must be a whole number >= 0"):
+        tr.from_rbms(tmp_path / "ours.h5", 0.5)
     with pytest.raises(FileError, match="holds no update 7; it has 0"):
         tr.from_rbms(tmp_path / "ours.h5", update=7)
 
@@ -147,3 +149,9 @@ def test_couplings_of_peapods_are_not_guessed():
     model = peapods.Ising((4, 4), couplings="bimodal", temperatures=np.array([1.0, 2.0]))
     with pytest.raises(InputError, match=r"give it as hamiltonian=tr\.hamiltonian"):
         tr.Series.from_peapods(model, 2)
+
+
+@pytest.mark.parametrize("weights", ["x", [[1, 2], [3]], [[{}]], [[1j]], None, [["a", "b"]]])
+def test_weights_that_are_no_numbers(weights):
+    with pytest.raises(InputError, match="weights and biases must be"):
+        from_binary(weights, np.zeros(2), np.zeros(1))

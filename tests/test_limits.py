@@ -1,5 +1,6 @@
 """What others' files declare is not believed: sizes, places, characters."""
 
+import math
 import os
 import struct
 import subprocess
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 from fuzz.mutations import seal
-from thermorbm import Dataset, foreign, hamiltonian, kernelcache
+from thermorbm import RBM, Dataset, Hamiltonian, foreign, generate, hamiltonian, kernelcache
 from thermorbm.checks import check_counts
 from thermorbm.cli.console import say
 from thermorbm.errors import FileError, InputError
@@ -138,9 +139,63 @@ def test_a_hamiltonian_that_is_only_declared(both, tmp_path):
     metadata |= {"n_sites": 10**12, "shape": [10**6] * 2} if both else {}
     write_hdf5(tmp_path / "x.h5", "dataset", arrays, metadata)
     with pytest.raises(
-        FileError, match=r"is not a valid dataset: (hamiltonian must be one of 16 sites|packed must)"
+        FileError, match=r"is not a valid dataset: (hamiltonian must be one of 16 sites|lattice shape must)"
     ):
         Dataset.load(tmp_path / "x.h5")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"field": 10**400},
+        {"field": math.nan},
+        {"grid": {"shape": [4, 4], "n_cell": 1, "open": []}},
+        {"products": [{"points": [[0, [0, 0]], [16, [0, 0]]], "coupling": 1.0}]},  # no such site
+        {"products": [{"points": [[0, [0, 0]], [0, [10**30, 0]]], "coupling": 1.0}]},
+        {"products": [{"points": [[0, [0, 0]], [math.inf, [0, 1]]], "coupling": 1.0}]},
+        {"products": [{"points": [[0, [0, 0]], [0, [0, 1]]], "coupling": math.inf}]},
+        {"products": [{"points": [[0, [0, 0]]], "coupling": 1.0}]},
+        {"products": [{"points": [[0, [0, 0]], [0, [0, 1]]], "coupling": 1.0}] * (1 << 21 | 1)},
+    ],
+)
+def test_a_hamiltonian_that_is_forged(change):
+    """Compiled kernels would go to its sites without asking, and a short file may ask for any memory."""
+    stored = hamiltonian("triangular", (4, 4)).to_dict()
+    assert Hamiltonian.from_dict(stored, 16) == hamiltonian("triangular", (4, 4))
+    with pytest.raises(InputError):
+        Hamiltonian.from_dict(stored | change, 16)
+
+
+def test_a_machine_names_no_hamiltonian_of_another_size():
+    noted = {"data": {}, "hamiltonian": hamiltonian("square", (4, 4)).to_dict() | {"n_sites": 10**12}}
+    with pytest.raises(InputError, match="hamiltonian must be one of 4 sites, got '1000000000000 sites'"):
+        generate(RBM(np.zeros((2, 4)), np.zeros(4), np.zeros(2), provenance=noted), 5, "random")
+
+
+def test_groups_in_groups(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        group = file
+        for _ in range(200):
+            group = group.create_group("g")
+    with pytest.raises(FileError, match="it has groups nested more than 64 deep"):
+        read_packed(tmp_path / "x.h5", None, None)
+
+
+def test_a_machine_of_small_numbers_is_counted_as_it_will_be(tmp_path):
+    """256 MB of bytes that are not there would become 2 GB."""
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        group = file.create_group("update_0/params")
+        group.create_dataset("weight_matrix", (16000, 16000), np.int8, chunks=(1000, 1000))
+        group["vbias"] = group["hbias"] = np.zeros(16000)
+    with pytest.raises(FileError, match=r"declares an array of 2048 MB .* at most 200 times its size"):
+        from_rbms(tmp_path / "x.h5")
+
+
+def test_names_without_end(tmp_path):
+    np.savez(tmp_path / "x.npz", **{f"array{i}": np.zeros(3) for i in range(300)})
+    with pytest.raises(FileError) as error:
+        read_packed(tmp_path / "x.npz", None, None)
+    assert len(str(error.value).removeprefix(str(tmp_path))) < 600
 
 
 def test_json_beyond_any_of_ours(tmp_path):

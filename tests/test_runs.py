@@ -43,6 +43,14 @@ def test_tables_that_are_damaged(content, run, tmp_path):
         received.to_dataframe("machines")
 
 
+def test_a_directory_in_the_place_of_a_table(run, tmp_path):
+    received = copy.copy(run)
+    received.path = tmp_path
+    (tmp_path / "tables" / "machines.csv").mkdir(parents=True)
+    with pytest.raises(FileError, match=r"machines.csv: cannot be read: Is a directory"):
+        received.to_dataframe("machines")
+
+
 def test_tables_as_xarray(run):
     labelled = run.to_xarray("critical_temperatures")
     assert dict(labelled.sizes) == {"row": len(run.to_dataframe("critical_temperatures"))}
@@ -62,6 +70,11 @@ def test_figures_by_name(run):
         assert figure.axes
     with pytest.raises(InputError, match=r"figure must be one of .*fig-8, "):
         run.figure("fig-99")
+
+
+def test_a_figure_has_a_name(run):
+    with pytest.raises(InputError, match="figure must be one of"):
+        run.figure(None)
 
 
 def test_a_run_shows_itself(run):

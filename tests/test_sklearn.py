@@ -66,10 +66,25 @@ def test_what_it_refuses_or_remarks(spins):
     with pytest.warns(UserWarning, match="other than -1 and 1: those above 0 are taken as spins up"):
         IsingRBM(n_components=2, n_iter=1).fit(1.5 * spins)
     for bad in ({"n_components": 0}, {"learning_rate": 0.0}, {"batch_size": 0}):
-        with pytest.raises(InputError, match=">= 1, >= 1 and > 0"):
+        with pytest.raises(InputError, match=f"{next(iter(bad))} must be"):
             IsingRBM(**bad).fit(spins)
     with pytest.raises(ValueError, match="recipe"):
         IsingRBM(recipe="quick").fit(spins)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         IsingRBM(n_components=2, n_iter=1).fit(spins)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"n_components": "4"}, {"n_components": 1.5}, {"batch_size": None}, {"batch_size": 0},
+     {"learning_rate": "fast"}, {"learning_rate": np.inf}],
+)  # fmt: skip
+def test_numbers_that_are_none(bad, spins):
+    for fit in (IsingRBM(**bad).fit, IsingRBM(**bad).partial_fit):
+        with pytest.raises(InputError, match=f"{next(iter(bad))} must be"):
+            fit(spins)
+    with pytest.raises(InputError, match=f"{next(iter(bad))} must be"):
+        IsingRBM(2).partial_fit(spins).set_params(**bad).partial_fit(spins)
+    with pytest.raises(InputError, match="recipe must be"):
+        IsingRBM(2, recipe=[]).fit(spins)

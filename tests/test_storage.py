@@ -1,6 +1,7 @@
 """Files are whole or absent, and an altered file is never believed."""
 
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import h5py
 import numpy as np
 import pytest
 
+from thermorbm import storage
 from thermorbm.errors import FileError
 from thermorbm.storage import atomic_path, check_target, read_hdf5, write_hdf5
 
@@ -104,6 +106,24 @@ def test_a_full_disk_is_an_error_and_not_a_crash(saved):
     assert (done.returncode, done.stderr) == (0, "")
     assert saved.read_bytes() == before
     assert os.listdir(saved.parent) == ["x.h5"]
+
+
+@pytest.mark.parametrize("method", ["write", "truncate"])
+def test_a_signal_waits_until_hdf5_is_done(method, saved, monkeypatch):
+    """What it raised inside the library came out as an AttributeError."""
+    original = getattr(storage._PatientFile, method)
+
+    def signalled(self, *arguments):
+        signal.raise_signal(signal.SIGINT)
+        return original(self, *arguments)
+
+    before = saved.read_bytes()
+    monkeypatch.setattr(storage._PatientFile, method, signalled)
+    with pytest.raises(KeyboardInterrupt):
+        write_hdf5(saved, "dataset", {"a": np.arange(1000)}, {})
+    assert saved.read_bytes() == before
+    assert os.listdir(saved.parent) == [saved.name]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_targets_that_cannot_be_written(tmp_path, saved):

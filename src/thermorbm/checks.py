@@ -29,14 +29,16 @@ def check_member(key: str, value: object, valid: Sequence[str]) -> None:
         raise unknown_name(key, value, valid)
 
 
-def whole_number(key: str, value: object, least: int) -> int:
-    """The number as an int; InputError unless it is a whole one from `least` on, of Python or NumPy."""
+def whole_number(key: str, value: object, least: int, most: int = LARGEST) -> int:
+    """The number as an int; InputError unless it is a whole one in that range, of Python or NumPy."""
     try:
         number = least - 1 if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         number = least - 1
     if number < least:
         raise InputError(key, value, f"a whole number >= {least}")
+    if number > most:
+        raise InputError(key, value, f"at most {most}")
     return number
 
 

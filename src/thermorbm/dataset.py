@@ -385,12 +385,8 @@ def _from_stored(arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, Any]
 
 
 def _stored_hamiltonian(stored: dict[str, Any] | None, n_sites: int) -> Hamiltonian | None:
-    """Files from before there were Hamiltonians do not name one. A few bytes may name one of any size."""
-    if stored is None:
-        return None
-    if stored["n_sites"] != n_sites:
-        raise InputError("hamiltonian", f"{stored['n_sites']!r:.40} sites", f"one of {n_sites} sites")
-    return Hamiltonian.from_dict(stored)
+    """Files from before there were Hamiltonians do not name one."""
+    return None if stored is None else Hamiltonian.from_dict(stored, n_sites)
 
 
 def _stored_certificate(stored: dict[str, Any] | None) -> Certificate | None:

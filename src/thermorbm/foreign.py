@@ -33,6 +33,7 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 PATIENCE_SECONDS = 120.0
 MOST_MEMORY = 8 << 30  # bytes
 MOST_CHUNK = 1 << 28  # bytes: of a chunk all is unfolded, however few rows of it are there
+MOST_DEPTH = 64  # groups in each other
 NUMBERS = "biuf"  # kinds of NumPy types that are sent; any other is only named
 # Arrays up to so many bytes are read in any case, larger ones if they are at most so many times their file.
 ALWAYS_READ, MOST_EXPANSION = 1 << 28, 200
@@ -140,6 +141,9 @@ class Reader:
             self.end()
             problem = "the HDF5 library does not come back from it"
             raise FileError(self._path, f"cannot be read as HDF5: {problem}", "make it again") from error
+        except BaseException:  # an interruption: its answer would be taken for that to the next request
+            self.end()
+            raise
         finally:
             alarm.cancel()
         if answer.get("is_over"):  # whether the child had taken the request is not known
@@ -241,6 +245,8 @@ def _listed(file: Any) -> dict[str, tuple[tuple[int, ...], str]]:
     arrays: dict[str, tuple[tuple[int, ...], str]] = {}
 
     def keep(name: str, item: object) -> None:
+        if name.count("/") > MOST_DEPTH:  # the library takes hours for thousands of groups in each other
+            raise ValueError(f"it has groups nested more than {MOST_DEPTH} deep")
         if isinstance(item, h5py.Dataset) and item.shape is not None:
             if item.is_virtual or item.external:
                 raise ValueError(f"the content of {name!r} lies in other files; copy it into this one")

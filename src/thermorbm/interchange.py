@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from thermorbm.checks import whole_number
 from thermorbm.errors import FileError, InputError, ThermorbmError
 from thermorbm.foreign import ForeignArray, check_expansion, foreign_arrays, is_hdf5
 from thermorbm.model import RBM, Machine, SymmetricRBM
@@ -34,11 +35,21 @@ def from_binary(weights: ArrayLike, visible: ArrayLike, hidden: ArrayLike, **pro
 
     provenance: what the machine is to remember of where it came from.
     """
-    w, a, d = (np.asarray(array, dtype=np.float64) for array in (weights, visible, hidden))
+    w, a, d = (_numbers(array) for array in (weights, visible, hidden))
     if w.ndim != 2 or a.shape != w.shape[1:] or d.shape != w.shape[:1]:
         got = (w.shape, a.shape, d.shape)
         raise InputError("weights and biases", got, "of shapes (n_h, n_v), (n_v,) and (n_h,)")
     return RBM(w / 4, a / 2 + w.sum(axis=0) / 4, d / 2 + w.sum(axis=1) / 4, provenance)
+
+
+def _numbers(values: ArrayLike) -> Array:
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        array = np.empty(0, object)
+    if array.dtype.kind not in "biuf":
+        raise InputError("weights and biases", values, "arrays of real numbers")
+    return array.astype(np.float64)
 
 
 def to_binary(machine: Machine) -> tuple[Array, Array, Array]:
@@ -86,10 +97,10 @@ def from_rbms(path: str | Path, update: int | None = None) -> RBM:
             raise FileError(
                 path, "holds no machine of rbms", "a group update_N with a weight_matrix is wanted"
             )
-        chosen = max(updates) if update is None else update
+        chosen = max(updates) if update is None else whole_number("update", update, 0)
         if chosen not in updates:
             listed = ", ".join(map(str, sorted(updates)))
-            raise FileError(path, f"holds no update {update}", f"it has {listed}")
+            raise FileError(path, f"holds no update {update}", f"it has {listed:.100}")
         weights, a, d = (_read(path, arrays, chosen, name) for name in ("weight_matrix", *_BIASES))
     if weights is None or a is None or d is None or weights.ndim != 2 or (a.ndim, d.ndim) != (1, 1):
         raise FileError(path, "is of another kind of machine", "machines of binary units (BBRBM) can be read")
@@ -120,6 +131,6 @@ def _read(path: str | Path, arrays: Mapping[str, ForeignArray], update: int, nam
     """A parameter from either of the two places where rbms puts it; None if it is not there."""
     for place in (f"update_{update}/params/{name}", f"update_{update}/{name}"):
         if place in arrays and arrays[place].shape and arrays[place].dtype.kind in "iuf":
-            check_expansion(path, arrays[place])
+            check_expansion(path, np.broadcast_to(np.float64(0), arrays[place].shape))  # what it will take
             return np.asarray(arrays[place][:], dtype=np.float64)
     return None

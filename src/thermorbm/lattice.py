@@ -17,6 +17,7 @@ from thermorbm.errors import InputError
 from thermorbm.shown import html_table
 
 BLOCK_SPINS = 1 << 20  # observables work on about this many spins at once, so that they fit in cache
+MOST_SITES = (1 << 31) - 1  # their numbers have 32 bits
 _WORD = 64  # bits of packed spins that are compared at once
 
 
@@ -35,6 +36,8 @@ class Lattice:
         if not sides:
             raise InputError("lattice shape", sides, "one or more sides", "for example (64, 64)")
         object.__setattr__(self, "shape", tuple(whole_number("lattice side", side, 2) for side in sides))
+        if self.n_sites > MOST_SITES:
+            raise InputError("lattice shape", str(self), f"one of at most {MOST_SITES} sites")
 
     @classmethod
     def parse(cls, text: str) -> Lattice:

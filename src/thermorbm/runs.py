@@ -12,6 +12,7 @@ from thermorbm.report.run import read_run
 from thermorbm.runner.progress import Listener, Snapshot, read_status
 from thermorbm.runner.rundir import existing_run
 from thermorbm.shown import html_table, is_watched, live_line
+from thermorbm.storage import check_readable
 from thermorbm.study.results import Results
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class StudyRun:
         if table not in self.tables:
             raise unknown_name("table", table, self.tables)
         file = self.path / "tables" / f"{table}.csv"
+        check_readable(file)
         try:
             return pandas.read_csv(file, low_memory=False).rename_axis("row")
         except ValueError as error:  # the base of all that pandas raises on a damaged file
@@ -78,7 +80,7 @@ class StudyRun:
         from thermorbm.report.sections import all_figures
         from thermorbm.report.style import our_style
 
-        candidates = [figure for figure in all_figures() if name.startswith(figure.id)]
+        candidates = [figure for figure in all_figures() if str(name).startswith(figure.id)]
         run, reasons = read_run(self.path), []
         with our_style():
             for result in (result for figure in candidates for result in figure.attempts(run)):

@@ -9,16 +9,20 @@ at a time with persistent chains.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from thermorbm.checks import whole_number
 from thermorbm.errors import InputError, ThermorbmError
 from thermorbm.model import RBM
-from thermorbm.training import RECIPES, train
+from thermorbm.training import train
+from thermorbm.training.recipe import choose_recipe
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -63,7 +67,7 @@ class IsingRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """Trains on X (n, n_features) with `thermorbm.train`."""
         spins = self._first_spins(X)
         seed = self.random_state_.randint(np.iinfo(np.int32).max)
-        size = min(len(spins), RECIPES[self.recipe].batch_size if self.recipe in RECIPES else len(spins))
+        size = min(len(spins), choose_recipe(self.recipe).batch_size)
         result = train(
             spins, self.n_components, self.recipe, self.n_iter, seed, progress=False, batch_size=size
         )
@@ -78,6 +82,7 @@ class IsingRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             biases = {"b": np.zeros(spins.shape[1]), "c": np.zeros(self.n_components)}
             self._take({"W": start, **biases})
         else:
+            self._check_numbers()
             spins = self._spins(X)
         if not hasattr(self, "chains_"):
             rows = self.random_state_.randint(len(spins), size=self.batch_size)
@@ -106,12 +111,17 @@ class IsingRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def _n_features_out(self) -> int:
         return self.rbm_.n_hidden
 
+    def _check_numbers(self) -> None:
+        whole_number("n_components", self.n_components, 1)
+        whole_number("batch_size", self.batch_size, 1)
+        rate = self.learning_rate
+        if not isinstance(rate, Real) or not 0 < rate < math.inf:
+            raise InputError("learning_rate", rate, "a finite number > 0")
+
     def _first_spins(self, X: ArrayLike) -> NDArray[np.int8]:
         """The spins of data that decide about threshold_, and the random numbers of what follows."""
+        self._check_numbers()
         values = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-        if not self.n_components >= 1 or not self.batch_size >= 1 or not self.learning_rate > 0:
-            got = (self.n_components, self.batch_size, self.learning_rate)
-            raise InputError("n_components, batch_size and learning_rate", got, ">= 1, >= 1 and > 0")
         self.random_state_ = check_random_state(self.random_state)
         self.threshold_ = 0.5 if values.min() >= 0 and values.max() <= 1 else 0.0
         return self._cut(values)

@@ -20,6 +20,7 @@ from thermorbm.lattice import Lattice
 from thermorbm.storage import atomic_path, check_readable, is_ours
 
 BLOCK_SPINS = 1 << 22  # files are streamed in blocks of about this many spins
+MOST_LISTED = 400  # characters of names in an error
 MOST_HEADER = (
     1 << 16
 )  # bytes of a npy header, of which NumPy refuses more than 10 000, but after reading them
@@ -110,7 +111,9 @@ def _open_array(path: Path, lattice: Lattice | None, name: str | None) -> Iterat
     try:
         if (start := _first_bytes(path, 12)).startswith(npy_format.MAGIC_PREFIX):
             _check_header(start)
-            yield np.load(path, mmap_mode="r", allow_pickle=False)
+            with np.errstate(over="ignore"):  # of sizes beyond all numbers, which are refused next
+                array = np.load(path, mmap_mode="r", allow_pickle=False)
+            yield array
         elif is_hdf5(path) or zipfile.is_zipfile(path):
             with stored_arrays(path) as arrays:
                 chosen = _choose(path, arrays, lattice, name)
@@ -197,6 +200,7 @@ def _choose(
     if name is None and len(arrays) == 1:
         return next(iter(arrays.values()))  # its own error says what is wrong with it
     listed = ", ".join(f"{key} {array.shape}" for key, array in arrays.items()) or "none"
+    listed = listed if len(listed) <= MOST_LISTED else f"{listed[:MOST_LISTED]} ..."
     if name is not None:
         raise FileError(path, f"holds no array {name!r}", f"arrays found: {listed}")
     problem = "several arrays could be the configurations" if fitting else "no array fits the lattice"

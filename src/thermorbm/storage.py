@@ -13,8 +13,10 @@ import json
 import math
 import os
 import re
+import signal
 import stat
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -34,9 +36,14 @@ MOST_JSON = 1 << 28  # bytes
 HEADER = re.compile(rb"thermorbm (\d{1,9}) ([a-z0-9_-]{1,64}) sha256 ([0-9a-f]{64})\n\0*")
 
 
-def check_target(path: str | Path, overwrite: bool = True) -> None:
-    """Raises FileError unless a file can be put at `path`; call it before long work."""
+def check_target(path: str | Path, overwrite: bool = True, inputs: Sequence[Path | None] = ()) -> None:
+    """Raises FileError unless a file can be put at `path`; call it before long work.
+
+    inputs: files that it is made from, which are not replaced even where others may be.
+    """
     target = Path(path)
+    if "\0" in str(path):
+        raise FileError(repr(str(path)), "is not the name of a file")
     try:
         if not target.parent.is_dir():
             raise FileError(path, f"directory {str(target.parent)!r} does not exist", "create it first")
@@ -47,6 +54,9 @@ def check_target(path: str | Path, overwrite: bool = True) -> None:
             raise FileError(path, "is not a regular file", "name a file")
         if target.exists() and not overwrite:
             raise FileError(path, "exists already", "choose another name or use --force")
+        given = [file for file in inputs if file is not None and file.exists()]
+        if target.exists() and any(target.samefile(file) for file in given):
+            raise FileError(path, "is what the output is made from", "choose another name")
     except PermissionError as error:
         raise FileError(path, f"cannot be written: {error.strerror}", "choose another directory") from error
     if not os.access(target.parent, os.W_OK | os.X_OK):
@@ -107,7 +117,7 @@ def write_hdf5(
     """Writes named arrays and JSON metadata as one checksummed HDF5 file of the given kind."""
     text = json.dumps(metadata, sort_keys=True, allow_nan=True)
     with atomic_path(path) as temporary, _patient_file(temporary) as raw:
-        with h5py.File(raw, "w", userblock_size=HEADER_SIZE) as file:
+        with _undisturbed(), h5py.File(raw, "w", userblock_size=HEADER_SIZE) as file:
             file.create_dataset("metadata", data=np.frombuffer(text.encode(), dtype=np.uint8))
             group = file.create_group("arrays")
             for name, array in arrays.items():
@@ -115,6 +125,27 @@ def write_hdf5(
         header = f"{FORMAT} {FORMAT_VERSION} {kind} sha256 {_checksum(raw, kind)}\n".encode()
         raw.seek(0)
         raw.write(header.ljust(HEADER_SIZE, b"\0"))
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Signals wait meanwhile: what a handler raises inside a call from HDF5 comes out as another error."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    waiting: list[int] = []
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1") if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in (getattr(signal, name) for name in names)}
+    handled = {number: handler for number, handler in before.items() if callable(handler)}
+    for number in handled:
+        signal.signal(number, lambda number, frame: waiting.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in handled.items():
+            signal.signal(number, handler)
+        for number in waiting:
+            signal.raise_signal(number)
 
 
 class _PatientFile(io.FileIO):

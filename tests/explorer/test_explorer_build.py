@@ -94,6 +94,8 @@ def test_a_study_under_way_says_so(copied_run, capsys):
     assert run(["explore", str(copied_run), "-o", str(copied_run.parent / "page.html")]) == 0
     page = copied_run.parent / "page.html"
     assert capsys.readouterr().out.strip() == str(page)
+    assert run(["explore", str(copied_run), "-o", str(page)]) == 2  # it might be anything
+    assert "exists already; choose another name or use --force" in capsys.readouterr().err
     text = page.read_text(encoding="utf-8")
     assert "tasks are done, 2 machines are not trained yet. The page" in text
     assert "Family 2d has no symmetric machines" in text

@@ -17,7 +17,8 @@ import numpy as np
 
 from fuzz import received
 from fuzz.mutations import damaged, rewritten, seal, strange
-from thermorbm import RBM, Dataset, Lattice
+from thermorbm import RBM, Dataset, Lattice, generate, hamiltonian, load_machine
+from thermorbm.cli.data import dataset_summary
 from thermorbm.dataset import import_spins
 from thermorbm.errors import ThermorbmError
 from thermorbm.runner.store import Reduced, read_reduced, write_reduced
@@ -133,6 +134,19 @@ def forged(draw, place):
     read(path)
 
 
+def labels(draw, place):
+    """Datasets and machines, well sealed, that say strange things of themselves: they are read and used."""
+    kind, arrays, metadata = draw.choice(_labelled())
+    write_hdf5(place / "labels.h5", kind, arrays, received.hostile(metadata, draw))
+    if kind == "dataset":
+        data = Dataset.load(place / "labels.h5")
+        dataset_summary(data)
+        if data.hamiltonian:
+            data.hamiltonian.energy(data.spins(0, 2))
+    else:
+        generate(load_machine(place / "labels.h5"), 2, steps=1)
+
+
 def npy(draw, place):
     _import(damaged(draw.choice(_foreign_files()["npy"]), draw), draw, place)
 
@@ -146,7 +160,8 @@ def hdf5(draw, place):
 
 
 TARGETS = {
-    target.__name__: target for target in (toml, ours, layout, forged, npy, npz, hdf5, *received.TARGETS)
+    target.__name__: target
+    for target in (toml, ours, layout, forged, labels, npy, npz, hdf5, *received.TARGETS)
 }
 
 
@@ -220,6 +235,22 @@ def _contents():
 
 
 @functools.cache
+def _labelled():
+    """Kind, arrays and metadata of datasets and machines, for equal and for random bonds."""
+    found, spins = [], np.ones((3, 16), np.int8)
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "x.h5"
+        for model in (hamiltonian("triangular", (4, 4)), hamiltonian("pm-j", (4, 4), p=0.5, seed=1)):
+            Dataset.from_spins(spins, None, 2.0, hamiltonian=model).save(path)
+            found.append(("dataset", *read_hdf5(path, "dataset")))
+            noted = {"shape": [4, 4], "temperature": 2.0, "mean_abs_magnetization": 0.3}
+            provenance = {"data": noted, "hamiltonian": model.to_dict()}
+            RBM(np.eye(3, 16), np.zeros(16), np.zeros(3), provenance).save(path)
+            found.append(("rbm", *read_hdf5(path, "rbm")))
+    return found
+
+
+@functools.cache
 def _our_files():
     readers = {"dataset": Dataset.load, "rbm": RBM.load, "reduced": read_reduced}
     found = []
@@ -237,7 +268,7 @@ def _savers():
     machine = RBM(rng.normal(size=(3, 16)), np.zeros(16), np.zeros(3))
     task = STEPS["measure"].task("x", {"thermal": True}, labels={"family": "f"})
     return {
-        "dataset": Dataset.from_spins(spins, LATTICE, 2.0).save,
+        "dataset": Dataset.from_spins(spins, None, 2.0, hamiltonian=hamiltonian("triangular", (4, 4))).save,
         "rbm": machine.save,
         "reduced": lambda path: write_reduced(path, Reduced(task, {"a": 1.0}, {"b": np.arange(3)}, {})),
     }

@@ -44,7 +44,7 @@ def results(draw, place):
     """results.json with values of all kinds; what can be read is judged and put into tables and a page."""
     path = _new(place)
     (path / "run.json").write_bytes(_files()["run.json"])
-    _write_json(path / "results.json", _hostile(_results(), draw))
+    _write_json(path / "results.json", hostile(_results(), draw))
     run = read_run(path)
     if draw.random() < 0.01:  # which takes a second
         drawn = {figure: [] for section in (SUMMARY, *SECTIONS) for figure in section.figures}
@@ -138,12 +138,12 @@ def _spoil(victim, draw, place):
         case 3:
             victim.mkdir()
         case 4 | 5 if victim.suffix == ".json":
-            _write_json(victim, _hostile(json.loads(before) if before != b"x" else STATE, draw))
+            _write_json(victim, hostile(json.loads(before) if before != b"x" else STATE, draw))
         case _:
             victim.write_bytes(damaged(before, draw))
 
 
-def _hostile(value, draw):
+def hostile(value, draw):
     """One to three places of parsed JSON changed, so that most of it can still be read."""
     changed = json.loads(json.dumps(value))
     for _ in range(draw.randint(1, 3)):

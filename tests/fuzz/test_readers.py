@@ -4,16 +4,26 @@ import pytest
 
 from fuzz.readers import fuzz
 
-SHORT = {"toml": 150, "ours": 300, "layout": 80, "forged": 300, "npy": 200, "npz": 150, "hdf5": 120}
+SHORT = {
+    "toml": 150,
+    "ours": 300,
+    "layout": 80,
+    "forged": 300,
+    "labels": 200,
+    "npy": 200,
+    "npz": 150,
+    "hdf5": 120,
+}
 SHORT |= {"results": 60, "archive": 200, "checkpoint": 200, "published": 40}
 LONG = {
     "toml": 30_000,
     "ours": 25_000,
     "layout": 5_000,
     "forged": 20_000,
+    "labels": 20_000,
     "npy": 20_000,
-    "npz": 12_000,
-    "hdf5": 10_000,
+    "npz": 20_000,
+    "hdf5": 20_000,
 }
 LONG |= dict.fromkeys(("results", "archive", "checkpoint", "published"), 20_000)
 

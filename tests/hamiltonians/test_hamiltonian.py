@@ -80,7 +80,7 @@ def test_symmetries_leave_every_energy_as_it_is(H):
 
 @every_kind
 def test_survives_its_dictionary(H):
-    again = Hamiltonian.from_dict(H.to_dict())
+    again = Hamiltonian.from_dict(H.to_dict(), H.n_sites)
     assert again == H
     assert hash(again) == hash(H)
     assert (again.name, again.options, again.uniform) == (H.name, H.options, H.uniform)

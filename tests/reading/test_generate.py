@@ -43,5 +43,5 @@ def test_new_configurations_belong_to_the_hamiltonian_of_the_data(start, tmp_pat
 def test_a_hamiltonian_that_is_none_is_refused():
     noted = {"data": {"shape": [2, 2]}, "hamiltonian": {"name": "square"}}
     machine = tr.RBM(np.zeros((2, 4)), np.zeros(4), np.zeros(2), provenance=noted)
-    with pytest.raises(InputError, match="hamiltonian of the machine must be as it was written"):
+    with pytest.raises(InputError, match="hamiltonian must be as it was written"):
         tr.generate(machine, 5, "random")

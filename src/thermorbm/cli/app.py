@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import io
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +18,7 @@ from thermorbm import __version__
 from thermorbm.cli.console import say
 from thermorbm.errors import ThermorbmError
 
-BAD_INPUT, NOT_CERTIFIED, INTERRUPTED = 2, 3, 130
+BAD_INPUT, NOT_CERTIFIED, INTERRUPTED, TERMINATED = 2, 3, 130, 143
 # The base of typer's usage errors, by way of one it exports: newer versions carry a copy of click.
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
 
@@ -24,6 +28,7 @@ Exit codes:
   2    bad input; one line on stderr says which value and what to do
   3    the file was written, but do not rely on it: its certificate did not pass, or training diverged
   130  interrupted
+  143  ended by SIGTERM, SIGHUP or SIGUSR1
 """
 
 # In the order of the work; help lists them so.
@@ -98,6 +103,43 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """The exit code of the command line; every error that a user can cause becomes one line on stderr."""
+    with _signals() as requests:
+        code = _run(arguments)
+    if code == INTERRUPTED and requests:
+        say("error: ended on request")
+        return TERMINATED
+    if code == INTERRUPTED:
+        say("error: interrupted")
+    return code
+
+
+class Terminated(KeyboardInterrupt):
+    """A request of the system to end, as when a batch job's time is over."""
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """Lets SIGTERM, SIGUSR1 and SIGHUP end a command as Ctrl-C does, with nothing left half-written; the
+    requests that came. nohup keeps the last one away."""
+    requests: list[int] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        requests.append(number)
+        raise Terminated
+
+    # What a system does not have is left out; a hang-up that is ignored from the start (nohup) stays so.
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGUSR1", "SIGHUP") if hasattr(signal, name)]
+    is_main = threading.current_thread() is threading.main_thread()  # no other may set handlers
+    numbers = [number for number in numbers if is_main and signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, stop) for number in numbers}
+    try:
+        yield requests
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         code = typer.main.get_command(app).main(arguments, prog_name="thermorbm", standalone_mode=False)
     except USAGE_ERROR as error:
@@ -111,9 +153,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         return _refuse(f"not enough memory: {error or 'the request is too large'}; ask for less at once")
     except (KeyboardInterrupt, typer.Abort):
-        code = INTERRUPTED
-    if code == INTERRUPTED:  # newer versions of typer return it instead of raising
-        say("error: interrupted")
+        return INTERRUPTED  # which newer versions of typer return instead of raising
     return code if isinstance(code, int) else 0
 
 

@@ -175,7 +175,7 @@ def import_(
         model = _hamiltonian(lattice, shape, coupling, field, None, None, open_axes)
     grid = None if shape is None else Lattice.parse(shape)
     checked_temperature(temperature)  # before the work
-    check_target(output, overwrite=force)
+    check_target(output, overwrite=force, inputs=files)
     data = import_spins(files, grid if model is None else model.lattice, temperature, array=array)
     data = data if model is None else replace(data, hamiltonian=model)
     data.save(output)
@@ -195,7 +195,7 @@ def export(file: DataArgument, output: OutputOption, force: ForceOption = False)
     from thermorbm.dataset import Dataset
     from thermorbm.storage import check_target
 
-    check_target(output, overwrite=force)
+    check_target(output, overwrite=force, inputs=[file])
     Dataset.load(file).export(output)
     say(f"wrote {output}")
 

@@ -86,13 +86,14 @@ def init(
       thermorbm init mine.toml
       thermorbm run mine.toml
     """
+    from thermorbm.checks import NAME
     from thermorbm.errors import FileError
     from thermorbm.storage import atomic_path, check_target
 
     if study.suffix != ".toml":
         raise FileError(study, "its name does not end in .toml", "run would take it for a built-in study")
     check_target(study, overwrite=force)
-    name = study.stem if study.stem.isidentifier() else "mine"
+    name = study.stem if NAME.fullmatch(study.stem) else "mine"
     with atomic_path(study) as temporary:
         temporary.write_text(TEMPLATE.read_text(encoding="utf-8").replace("mine", name), encoding="utf-8")
     say(f"wrote {study}; next: thermorbm run {study}")

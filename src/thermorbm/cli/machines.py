@@ -61,7 +61,7 @@ def generate(
     import thermorbm
     from thermorbm.storage import check_target
 
-    check_target(output, overwrite=force)
+    check_target(output, overwrite=force, inputs=[machine, data])
     rbm = thermorbm.load_machine(machine)
     given = None if data is None else thermorbm.Dataset.load(data)
     made = thermorbm.generate(rbm, n_samples, start, steps, seed, p_h=p_h, data=given)

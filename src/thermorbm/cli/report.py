@@ -11,7 +11,7 @@ import typer
 
 from thermorbm.cli.app import app
 from thermorbm.cli.console import print_json, print_table, say
-from thermorbm.cli.options import JsonOption, WorkersOption, real_option
+from thermorbm.cli.options import ForceOption, JsonOption, WorkersOption, real_option
 
 if TYPE_CHECKING:
     from thermorbm.study.results import CriticalTemperature, FamilyResults, Results
@@ -55,6 +55,7 @@ def explore(
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Default RUN/explore.html.")
     ] = None,
     size: Annotated[float, real_option("--size", metavar="MB", help="How large the file may be.")] = 40.0,
+    force: ForceOption = False,
 ) -> int:
     """Make a page in which the machines of a study run: chains, filters, real configurations beside new ones.
 
@@ -66,7 +67,10 @@ def explore(
       thermorbm explore runs/paper -o lecture.html --size 20
     """
     from thermorbm.explorer import build_explorer
+    from thermorbm.storage import check_target
 
+    if output is not None:
+        check_target(output, overwrite=force)
     refresh_results(directory)
     page = build_explorer(directory, output, size)
     say(f"{page.stat().st_size / 1e6:.1f} MB")

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from thermorbm.cli.app import INTERRUPTED, NOT_CERTIFIED, app
+from thermorbm.cli.app import INTERRUPTED, NOT_CERTIFIED, TERMINATED, Terminated, app
 from thermorbm.cli.console import display, print_json, print_table, say
 from thermorbm.cli.options import JsonOption, WorkersOption
 from thermorbm.cli.report import make_report, report_is_current, show_headlines
@@ -23,7 +19,7 @@ if TYPE_CHECKING:
     from thermorbm.runner.run import RunSummary
     from thermorbm.study.results import Results
 
-TASK_FAILED, TERMINATED = 1, 143
+TASK_FAILED = 1
 
 RUN_EPILOG = """\b
 Exit codes:
@@ -49,10 +45,6 @@ def _names(incomplete: str) -> list[str]:
 
     files = [path.name for path in Path().glob("*.toml")]
     return [name for name in (*builtin_studies(), *sorted(files)) if name.startswith(incomplete)]
-
-
-class Terminated(KeyboardInterrupt):
-    """A request of the system to end, as when a batch job's time is over."""
 
 
 @app.command(epilog=RUN_EPILOG)
@@ -99,7 +91,7 @@ def run(
     if part and (fresh or cluster):
         raise typer.BadParameter("--shard cannot be joined with --fresh or --cluster")
     try:
-        with _signals(), display() as listener:
+        with display() as listener:
             if part:
                 summary = run_shard(path, out, listener, part, workers)
             else:
@@ -144,24 +136,6 @@ def _again(study: str, out: Path | None, shard: str | None) -> str:
     return f"thermorbm run {study}{place}" + ("" if shard is None else f" --shard {shard}")
 
 
-@contextmanager
-def _signals() -> Iterator[None]:
-    """Lets SIGTERM, SIGUSR1 and SIGHUP end the run in good order; nohup keeps the last one away."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise Terminated
-
-    # What a system does not have is left out; a hang-up that is ignored from the start (nohup) stays so.
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGUSR1", "SIGHUP") if hasattr(signal, name)]
-    numbers = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
-    before = {number: signal.signal(number, stop) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 def _report(summary: RunSummary[Results], workers: int | None) -> Path:
     """The page; it is not drawn again where nothing has changed since."""
     path = summary.directory.path
@@ -178,8 +152,10 @@ def _conclude(summary: RunSummary[Results]) -> int:
     if summary.n_before == summary.n_tasks:
         say(f"nothing to do: all {summary.n_tasks} tasks were done before; results in {path}")
     else:
-        n_done = summary.n_before + len(outcome.done)
-        say(f"{n_done} of {summary.n_tasks} tasks done, {summary.n_before} of them before; results in {path}")
+        # What was done before and could not be used was done again.
+        n_before = min(summary.n_before, summary.n_tasks - len(outcome.done))
+        n_done = n_before + len(outcome.done)
+        say(f"{n_done} of {summary.n_tasks} tasks done, {n_before} of them before; results in {path}")
     if not summary.is_complete:
         say(f"{len(outcome.failed)} tasks failed, {len(outcome.skipped)} skipped; see {path / 'failed'}")
         return TASK_FAILED

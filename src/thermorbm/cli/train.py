@@ -104,7 +104,7 @@ def train(
 
     if model == "dense" and n_hidden is None:
         raise InputError("--hidden", None, "the number of hidden units", "or choose --model symmetric")
-    check_target(output, overwrite=force)
+    check_target(output, overwrite=force, inputs=[file, validation])
     if checkpoint is not None and checkpoint.resolve() == output.resolve():
         raise InputError("--checkpoint", str(checkpoint), "another file than the output")
     data, scored = _datasets(file, validation, held_out)

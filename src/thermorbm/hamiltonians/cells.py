@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thermorbm.errors import InputError
-from thermorbm.hamiltonians.terms import MOST_SPINS_IN_A_PRODUCT, Terms, checked_terms, merged
+from thermorbm.hamiltonians.terms import (
+    FINITE,
+    MOST_SPINS_IN_A_PRODUCT,
+    Terms,
+    are_finite,
+    checked_terms,
+    merged,
+)
 
 Offset = tuple[int, ...]
 
@@ -163,6 +170,6 @@ def _is_whole(value: Any) -> bool:
 
 
 def _real(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(float(value)):
-        raise InputError("coupling", value, "a finite number")
+    if isinstance(value, bool) or not isinstance(value, Real) or not are_finite(float(value)):
+        raise InputError("coupling", value, FINITE)
     return float(value)

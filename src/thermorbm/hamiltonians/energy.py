@@ -21,12 +21,14 @@ from numpy.typing import ArrayLike, NDArray
 from thermorbm.errors import InputError
 from thermorbm.hamiltonians import signs
 from thermorbm.hamiltonians.cells import Grid, Product, bond, steps
-from thermorbm.hamiltonians.terms import Terms, checked_terms, merged
+from thermorbm.hamiltonians.terms import Terms, are_finite, checked_terms, merged
 from thermorbm.lattice import Lattice
 from thermorbm.shown import html_table
 
 # Products of spins are formed for about this many terms of all configurations at once.
 _BLOCK_PRODUCTS = 1 << 22
+# Of a Hamiltonian in a file: so many terms, or so many for each site.
+MOST_TERMS, MOST_TERMS_PER_SITE = 1 << 25, 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -270,14 +272,36 @@ class Hamiltonian:
         }
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> Hamiltonian:
-        """The inverse of `to_dict`; InputError, KeyError or TypeError if it is no such table."""
-        n_sites, name, options = int(stored["n_sites"]), str(stored["name"]), dict(stored["options"])
+    def from_dict(cls, stored: Mapping[str, Any], n_sites: int) -> Hamiltonian:
+        """The inverse of `to_dict`; InputError if it is no such table, or none of so many sites.
+
+        It comes from a file that somebody may have forged: a few bytes may name any size, and compiled
+        kernels go to the sites that it names without asking.
+        """
+        try:
+            if stored["n_sites"] != n_sites:
+                raise InputError("hamiltonian", f"{stored['n_sites']!r:.40} sites", f"one of {n_sites} sites")
+            made = cls._made(stored, n_sites)
+            for terms in made.terms:
+                checked_terms(terms.order, terms.sites, terms.couplings, n_sites)
+        except InputError:
+            raise
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise InputError("hamiltonian", error, "as it was written", "make the file again") from error
+        if not are_finite(made.field):
+            raise InputError("field", "one that is not", "finite")
+        return made
+
+    @classmethod
+    def _made(cls, stored: Mapping[str, Any], n_sites: int) -> Hamiltonian:
+        name, options = str(stored["name"]), dict(stored["options"])
         values = np.broadcast_to(np.asarray(stored["field"], dtype=np.float64), (n_sites,)).copy()
         grid = None if stored["grid"] is None else Grid.from_dict(stored["grid"])
         if grid is not None and grid.n_sites != n_sites:
             raise InputError("n_sites", n_sites, f"{grid.n_sites}, that of the lattice")
         if grid is not None and stored["products"] is not None:
+            if len(stored["products"]) > max(MOST_TERMS // n_sites, MOST_TERMS_PER_SITE):
+                raise InputError("products", len(stored["products"]), f"fewer for {n_sites} sites")
             products = [Product.from_dict(item) for item in stored["products"]]
             return cls.of_cells(name, grid, products, values, options)
         terms = merged(_expanded(item, n_sites) for item in stored["terms"])

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from thermorbm.errors import InputError, unknown_name
 from thermorbm.hamiltonians.cells import Grid, Offset, Product, bond, of_bonds, of_cell_bonds, of_graph, steps
 from thermorbm.hamiltonians.energy import Hamiltonian
-from thermorbm.hamiltonians.terms import Terms, merged
+from thermorbm.hamiltonians.terms import FINITE, LARGEST, Terms, are_finite, merged
 from thermorbm.lattice import Lattice
 
 Couplings = tuple[float, ...]
@@ -67,8 +67,8 @@ def hamiltonian(
 
 def _couplings(coupling: float | Sequence[float]) -> Couplings:
     values = tuple(_numbers("coupling", coupling).reshape(-1).tolist())
-    if not values or not all(math.isfinite(value) for value in values):
-        raise InputError("coupling", coupling, "a finite number, or several")
+    if not values or not are_finite(values):
+        raise InputError("coupling", coupling, f"{FINITE}, or several")
     return values
 
 
@@ -239,8 +239,8 @@ def checked_field(field: float | ArrayLike, n_sites: int) -> NDArray[np.float64]
     values = _numbers("field", field)
     if values.shape not in ((), (n_sites,)):
         raise InputError("field", values.shape, f"one number, or one for each of the {n_sites} sites")
-    if not np.isfinite(values).all():
-        raise InputError("field", field, "finite")
+    if not are_finite(values):
+        raise InputError("field", field, f"finite, at most {LARGEST:g}")
     return np.broadcast_to(values, (n_sites,)).copy()
 
 

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from thermorbm.errors import InputError
 
 MOST_SPINS_IN_A_PRODUCT = 4
+LARGEST = 1e9  # of couplings and fields: energies of all lattices fit into 64 bits
+FINITE = f"a finite number, at most {LARGEST:g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +61,15 @@ class Terms:
         sums[:, : local.shape[1]] += local
 
 
+def are_finite(values: ArrayLike) -> bool:
+    """Whether all couplings or fields are numbers whose sums and quotients stay finite, too."""
+    return bool(np.all(np.abs(values) <= LARGEST))
+
+
 def checked_terms(order: int, sites: ArrayLike, couplings: ArrayLike, n_sites: int) -> Terms:
     """Terms of sites (n, order) with finite couplings (n,), or InputError that says which one is wrong."""
+    if not 2 <= order <= MOST_SPINS_IN_A_PRODUCT:
+        raise InputError("order", order, f"a product of 2 to {MOST_SPINS_IN_A_PRODUCT} spins")
     places = np.asarray(sites).reshape(-1, order)
     values = np.array(couplings, dtype=np.float64).reshape(-1)
     if places.size and places.dtype.kind not in "iu":
@@ -72,8 +81,8 @@ def checked_terms(order: int, sites: ArrayLike, couplings: ArrayLike, n_sites: i
     repeated = _repeats(places)
     if repeated.any():
         raise InputError("bond", places[repeated][0].tolist(), "of different sites")
-    if not np.isfinite(values).all():
-        raise InputError("coupling", values[~np.isfinite(values)][0].item(), "a finite number")
+    if not are_finite(values):
+        raise InputError("coupling", values[~(np.abs(values) <= LARGEST)][0].item(), FINITE)
     return Terms(places.astype(np.int64), values)
 
 

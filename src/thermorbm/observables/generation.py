@@ -70,15 +70,15 @@ def generate(
     if n < 1:
         raise InputError("n", n, "a whole number >= 1")
     size = max(1, _SPINS_AT_ONCE // machine.n_visible)
+    packed = np.empty((n, -(-machine.n_visible // 8)), np.uint8)  # before the work: it may be too much
     seeds = np.random.SeedSequence(seed).spawn(-(-n // size))
-    parts = []
     for start, block_seed in zip(range(0, n, size), seeds, strict=True):
         hidden, visible, chain = block_seed.spawn(3)
         h = hidden_start(machine, p_h, min(size, n - start), hidden)
         v = machine.gibbs(machine.sample_visible(h, visible), steps, chain)
-        parts.append(Dataset.from_spins(v, lattice).packed)
+        packed[start : start + size] = Dataset.from_spins(v, lattice).packed
     origin = {"method": "generate", "p_h": p_h, "steps": steps, "seed": seed}
-    return Dataset(np.concatenate(parts), lattice, temperature, origin, n_sites=machine.n_visible)
+    return Dataset(packed, lattice, temperature, origin, n_sites=machine.n_visible)
 
 
 def _check_limits(low: float, high: float) -> None:

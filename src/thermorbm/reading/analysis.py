@@ -158,6 +158,7 @@ def _chosen(machine: Machine, data: Dataset, max_samples: int | None, seed: int)
         remedy = "a TrainingResult has it as .rbm"
         raise InputError("machine", type(machine).__name__, "an RBM or a SymmetricRBM", remedy)
     check_sites(machine, data)
+    seed_sequence(seed)  # checked before the work
     n = len(data) if max_samples is None else min(len(data), whole_number("max_samples", max_samples, 2))
     if n < 2:
         raise InputError("data", f"{n} configuration", "two or more, for an error")

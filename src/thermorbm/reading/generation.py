@@ -195,11 +195,7 @@ def _label(machine: Machine, data: Dataset | None) -> _Label:
 def _noted_hamiltonian(machine: Machine) -> Hamiltonian | None:
     """None where the data had none, and of machines from before it was noted."""
     stored = machine.provenance.get("hamiltonian")
-    try:
-        return None if stored is None else Hamiltonian.from_dict(stored)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        remedy = "train the machine again"
-        raise InputError("hamiltonian of the machine", error, "as it was written", remedy) from error
+    return None if stored is None else Hamiltonian.from_dict(stored, machine.n_visible)
 
 
 def _labelled(

@@ -38,6 +38,7 @@ __all__ = [
     "METHODS", "Draw", "Progress", "Sector", "draw", "draw_together", "exact_energies", "sharing_ladder",
 ]  # fmt: skip
 
+COLDEST = 1e-6  # temperature, of the largest coupling or field
 _MOST_ENUMERATED = 16
 _MOST_KEPT = 16  # spins of a transfer matrix that takes a second at most
 _MOST_EXACT_SITES = 256**2  # the exact P(E) takes a second there
@@ -83,6 +84,7 @@ def draw_together(
     H = as_hamiltonian(model)
     for temperature, seed in zip(temperatures, seeds, strict=True):
         _check(temperature, n_samples, seed, sector, threads)
+        _check_cold(H, temperature)
     check_sector(H, sector)
     values = [float(temperature) for temperature in temperatures]
     chosen = choose_method(H, values[0], method)
@@ -146,10 +148,18 @@ def _plain_energies(lattice: Lattice, coupling: float, temperature: float) -> En
     return EnergyDistribution(unit * distribution.energies, distribution.probabilities)
 
 
+def _check_cold(H: Hamiltonian, temperature: float) -> None:
+    """Colder, numbers end before the energies do, and ladders of temperatures have no end."""
+    sizes = [np.abs(H.field), *(np.abs(terms.couplings) for terms in H.terms)]
+    coldest = COLDEST * max(float(size.max(initial=0)) for size in sizes)
+    if temperature < coldest:
+        raise InputError("temperature", temperature, f"at least {coldest:g}, a millionth of the couplings")
+
+
 def _check(temperature: float, n_samples: int, seed: int, sector: Sector, threads: int | None) -> None:
     positive_temperature(temperature)
     whole_number("n_samples", n_samples, 1)
-    whole_number("seed", seed, 0)
+    whole_number("seed", seed, 0, most=1 << 63)
     if threads is not None:
         whole_number("threads", threads, 1)
     if isinstance(sector, str):

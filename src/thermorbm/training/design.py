@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +11,7 @@ import torch
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
+from thermorbm.checks import whole_number
 from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError, unknown_name
 from thermorbm.hamiltonians.cells import Grid
@@ -210,7 +210,8 @@ def choose_design(
             if value is not None:
                 raise InputError(name, value, "left out for a dense machine", "or choose model='symmetric'")
         shape = data.lattice.shape if data.lattice else None
-        return DenseDesign(_count("n_hidden", 400 if n_hidden is None else n_hidden), data.n_sites, shape)
+        number = whole_number("n_hidden", 400 if n_hidden is None else n_hidden, 1)
+        return DenseDesign(number, data.n_sites, shape)
     if n_hidden is not None:
         raise InputError("n_hidden", n_hidden, "left out for a symmetric machine")
     return _symmetric(data, filters, kernel, point_group)
@@ -232,14 +233,8 @@ def _symmetric(data: Dataset, filters: int | None, kernel: int | None, point_gro
     given = filters is not None
     if filters is None:
         filters = 2 if point_group else 4  # one alone, eight times over, may end astray
-    n_filters, side = _count("filters", filters), _count("kernel", kernel)
+    n_filters, side = whole_number("filters", filters, 1), whole_number("kernel", kernel, 1)
     design = SymmetricDesign(n_filters, side, shape, bool(point_group), data, grid.n_cell, given)
     if design.kernel > min(shape):
         raise InputError("kernel", kernel, f"at most the shortest side of the lattice, {min(shape)}")
     return design
-
-
-def _count(name: str, value: int) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise InputError(name, value, "a whole number >= 1")
-    return int(value)

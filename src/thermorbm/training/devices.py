@@ -7,9 +7,11 @@ from contextlib import contextmanager
 
 import torch
 
+from thermorbm.checks import whole_number
 from thermorbm.errors import InputError
 
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16, "int8": torch.int8}
+MOST_THREADS = 1024  # torch crashes where the system does not give it as many as it asks for
 
 
 def choose_device(name: str) -> torch.device:
@@ -18,7 +20,7 @@ def choose_device(name: str) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
-        torch.empty(0, device=device)
+        torch.Generator(device)
     except (RuntimeError, AssertionError) as error:
         raise InputError("device", name, "'auto', 'cpu' or a device that torch has here") from error
     return device
@@ -47,10 +49,9 @@ def torch_threads(threads: int | None) -> Iterator[None]:
 
     One is the same on every computer, and does not wait for a thread that others keep from its core.
     """
-    if threads is not None and threads < 1:
-        raise InputError("threads", threads, "a whole number >= 1")
+    number = 1 if threads is None else whole_number("threads", threads, 1, MOST_THREADS)
     before = torch.get_num_threads()
-    torch.set_num_threads(threads or 1)
+    torch.set_num_threads(number)
     try:
         yield
     finally:
