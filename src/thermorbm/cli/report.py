@@ -140,8 +140,9 @@ def critical(
 ) -> None:
     """Show the critical temperature by every indicator of a study.
 
-    Targets are peaks on the same finite lattice: of the heat capacity, or of the susceptibility of |m|. An
-    interval is one of 95 %, where a peak lies between the temperatures of the study.
+    Targets are peaks on the same finite lattice: of the heat capacity, exact where it is known, or of the
+    susceptibility of |m| of the samples, which has no target itself. An interval is one of 95 %, where a peak
+    lies between the temperatures of the study.
 
     \b
     Example:
@@ -208,10 +209,10 @@ def _machines(row: CriticalTemperature) -> str:
 def _numbers(row: CriticalTemperature) -> tuple[str, str, str]:
     if row.estimate is None or row.problem is not None:
         return row.words, "", ""
-    target = "" if row.target is None else f"{row.target.value:.3f}"
+    target = "" if row.target is None else f"{row.target.value:.4f}"
     if row.interval is not None:  # 95 %: a distance from its middle would say nothing
         return row.words, target, ""
-    off = "" if row.relative_to_target is None else f"{100 * row.relative_to_target:+.1f} %"
+    off = "" if row.relative_to_target is None else f"{100 * row.relative_to_target:+.2f} %"
     return str(row.estimate), target, off
 
 
