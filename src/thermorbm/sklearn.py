@@ -109,9 +109,12 @@ class IsingRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def _first_spins(self, X: ArrayLike) -> NDArray[np.int8]:
         """The spins of data that decide about threshold_, and the random numbers of what follows."""
         values = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-        if not self.n_components >= 1 or not self.batch_size >= 1 or not self.learning_rate > 0:
-            got = (self.n_components, self.batch_size, self.learning_rate)
-            raise InputError("n_components, batch_size and learning_rate", got, ">= 1, >= 1 and > 0")
+        for name in ("n_components", "batch_size", "n_iter"):
+            value = getattr(self, name)
+            if not (value is None and name == "n_iter") and not value >= 1:
+                raise InputError(name, value, "a whole number >= 1")
+        if not self.learning_rate > 0:
+            raise InputError("learning_rate", self.learning_rate, "a number > 0")
         self.random_state_ = check_random_state(self.random_state)
         self.threshold_ = 0.5 if values.min() >= 0 and values.max() <= 1 else 0.0
         return self._cut(values)
