@@ -56,9 +56,10 @@ def explore(
     ] = None,
     size: Annotated[float, real_option("--size", metavar="MB", help="How large the file may be.")] = 40.0,
 ) -> int:
-    """Make a page in which the machines of a study run: chains, filters, real configurations beside new ones.
+    """Make a page in which the machines of a study run live.
 
-    One HTML file for any browser, without server or network. What is not there yet is named on the page.
+    Chains, filters, real configurations beside new ones, in one HTML file for any browser, without server or
+    network. What is not there yet is named on the page.
 
     \b
     Examples:

@@ -46,7 +46,9 @@ class EnergyDistribution:
 
     def __repr__(self) -> str:
         low, high = self.energies[0], self.energies[-1]
-        return f"EnergyDistribution({len(self.energies)} energies from {low:g} to {high:g}, mean {self.mean:g})"
+        return (
+            f"EnergyDistribution({len(self.energies)} energies from {low:g} to {high:g}, mean {self.mean:g})"
+        )
 
     @property
     def mean(self) -> float:
