@@ -40,7 +40,7 @@ def test_the_best_of_each_kind_with_what_the_others_do(tmp_path):
     first, second, third = transition_words(family)
     assert "= 2.3050(20), the largest Var" in first
     assert "; that is" in first
-    assert "energy that a machine gives a configuration" in third
+    assert "visible energy of a machine" in third
     assert "+0.22\u00a0% (2.5 standard errors) from its target 2.3000" in first
     assert "the infinite lattice has 2.269" in first
     assert "4 indicators: half of all lie within 0.3\u00a0%" in second
@@ -52,6 +52,16 @@ def test_of_the_same_number_twice_one_is_shown(tmp_path):
     rows = [estimate(value, 0.001, role="union") for value in (2.310, 2.310, 2.350)]
     family = a_view(tmp_path, critical_temperatures=tuple(rows))
     assert [row.value for row in best_estimates(family)] == [2.310, 2.350]
+
+
+def test_every_kind_is_shown_before_any_twice_and_targets_come_first(tmp_path):
+    roles = ("data", "symmetric", "main", "union", "zero-bias")
+    places = [(role, 2.3 + 0.01 * k) for k, role in enumerate(roles)]
+    rows = [estimate(value + off, 0.001, role=role) for role, value in places for off in (0, 0.1)]
+    rows.append(estimate(2.9, 1e-4, role="main", target=None))
+    family = a_view(tmp_path, critical_temperatures=tuple(rows))
+    shown = [(row.role, row.value) for row in best_estimates(family)]
+    assert shown == [places[0], ("data", 2.4), *places[1:]]
 
 
 def test_without_a_target_the_sharpest_is_named(tmp_path):

@@ -171,10 +171,12 @@ def show_headlines(results: Results, path: Path) -> None:
     _print(
         list({(family.name, row.indicator, row.variant): (family, row) for family, row in chosen}.values())
     )
-    verdicts = Counter(machine.verdict.status for family in results.families for machine in family.machines)
-    if verdicts:
-        counts = ", ".join(f"{number} {status}" for status, number in verdicts.most_common())
-        say(f"{verdicts.total()} machines: {counts}")
+    machines = [machine for family in results.families for machine in family.machines]
+    for as_paper, words in ((False, "machines"), (True, "machines trained as the paper's")):
+        verdicts = Counter(each.verdict.status for each in machines if bool(each.as_paper) == as_paper)
+        if verdicts:
+            counts = ", ".join(f"{number} {status}" for status, number in verdicts.most_common())
+            say(f"{verdicts.total()} {words}: {counts}")
     if rows:
         n_determined = sum(_is_determined(row) for _, row in rows)
         say(f"{n_determined} of {len(rows)} indicators give a T_c; all of them: thermorbm critical {path}")

@@ -33,11 +33,11 @@ MAGNETIZATION = "abs_magnetization_per_spin"
 FIELD = Label(r"$\langle b_j\rangle$")
 # What indicators that begin so are made of: symbols that no other sentence of the first screen explains.
 MEANINGS = {
-    "visible_energy": (Label(r"$\mathcal{E}_\theta$"), "energy that a machine gives a configuration"),
+    "visible_energy": (Label(r"$\mathcal{E}_\theta$"), "visible energy of a machine"),
     "zero_bias_energy": (Label(r"$\mathcal{E}_W$"), "the same without biases"),
     "pseudo_likelihood": (PSEUDO_LIKELIHOOD, "pseudo-likelihood"),
     "pseudo_entropy": (PSEUDO_ENTROPY, "pseudo-entropy"),
-    "nll": (plain("NLL"), "negative log-likelihood of held-out configurations"),
+    "nll": (plain("NLL"), "negative log-likelihood"),
     "entropy_upper": (UPPER_EDGE, "upper bound of the entropy"),
 }
 
@@ -54,8 +54,9 @@ def best_estimates(family: FamilyView) -> list[TcEstimate]:
     that give the same number, as the heat capacity and T dS/dT do, one is enough.
     """
     items = sorted(_sharp(family), key=_place)
-    kinds = [sorted(rows, key=_miss) for _, rows in groupby(items, key=_place)]
-    return [row for rows in kinds for row in _differing(rows)[:MOST_OF_A_KIND]][:MOST_ROWS]
+    kinds = [_differing(sorted(rows, key=_miss)) for _, rows in groupby(items, key=_place)]
+    best = [rows[rank] for rank in range(MOST_OF_A_KIND) for rows in kinds if rank < len(rows)]
+    return sorted(best[:MOST_ROWS], key=_place)  # of every kind one, before there are two of any
 
 
 def _differing(rows: list[TcEstimate]) -> list[TcEstimate]:
@@ -77,9 +78,9 @@ def _place(row: TcEstimate) -> tuple[int, str]:
     return (ORDER.index(row.role), "") if row.role in ORDER else (len(ORDER), row.role)
 
 
-def _miss(row: TcEstimate) -> float:
-    """How far an estimate is off, with its error, relative to its target; its error where there is none."""
-    return math.hypot(row.distance or 0.0, row.error / abs(row.value or 1.0))
+def _miss(row: TcEstimate) -> tuple[bool, float]:
+    """How far an estimate is off, with its error, relative to its target; those without one come last."""
+    return row.target is None, math.hypot(row.distance or 0.0, row.error / abs(row.value or 1.0))
 
 
 def transition_words(family: FamilyView) -> list[Markup]:
