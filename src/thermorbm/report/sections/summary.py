@@ -81,8 +81,8 @@ def write_warnings(run: Run) -> list[Markup]:
     n_paper = sum(bool(machine.as_paper) for machine in still_open)
     if still_open:
         sentence = (
-            "{} of {} machines are not converged{}: trained as long again, their <i>L̃</i> may change by "
-            "0.002 per spin or more. The table of machines says which."
+            "{} of {} machines are not converged{}: after as long again their <i>L̃</i> may differ by 0.002 "
+            "per spin or more."
         )
         of_paper = f", {n_paper} of them trained as the paper's" if n_paper else ""
         words.append(text(sentence, len(still_open), len(machines), of_paper))
