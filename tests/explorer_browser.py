@@ -2,6 +2,13 @@
 
 import json
 
+import numpy as np
+
+from thermorbm.explorer.content import contents
+from thermorbm.lattice import Lattice
+from thermorbm.observables.generation import generate
+from thermorbm.report.run import read_run
+
 # Energies per spin and |m| of independent chains after some steps; machine: kind, at the point in view.
 CHAINS = """
 const [kind, start, n, steps, seed] = arguments, done = arguments[arguments.length - 1];
@@ -52,6 +59,27 @@ def complaints(driver):
     messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
     asked = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
     return logged + [url for url in asked if not url.startswith(("file:", "data:", "blob:"))]
+
+
+def shown_machine(run, family, point, kind):
+    content = next(item for item in contents(read_run(run)) if item.name == family)
+    return content, content.points[point].machines[kind].load()
+
+
+def compare_chains(browser, run, family, point, kind, start, n, steps=20):
+    """Mean E/N and |m| after some steps of n independent chains, within four errors of the difference."""
+    made = np.array(browser.execute_async_script(CHAINS, kind, start, n, steps, 11))
+    content, machine = shown_machine(run, family, point, kind)
+    lattice = Lattice(content.shape)
+    if start == "random":
+        spins = np.random.default_rng(3).choice(np.array([-1, 1], np.int8), (4 * n, lattice.n_sites))
+        v = machine.gibbs(spins, steps, seed=4)
+    else:
+        p_h = (content.points[point].data.means["abs_magnetization"].value + 1) / 2
+        v = generate(machine, p_h, 4 * n, steps, seed=4).spins()
+    truth = np.stack([lattice.energy(v) / lattice.n_sites, np.abs(lattice.magnetization(v))], axis=1)
+    errors = np.sqrt(made.var(axis=0, ddof=1) / n + truth.var(axis=0, ddof=1) / len(truth))
+    assert (np.abs(made.mean(axis=0) - truth.mean(axis=0)) < 4 * errors).all()
 
 
 class Silent:

@@ -18,6 +18,7 @@ from thermorbm.errors import CertificateWarning
 from thermorbm.hamiltonians import as_hamiltonian, hamiltonian
 from thermorbm.lattice import Lattice
 from thermorbm.sampling.certificate import Certificate
+from thermorbm.study.toml import builtin_studies
 
 GOOD = {"--shape": "4x4", "-T": "2.25", "-n": "100", "--seed": "1", "-o": "data.h5"}
 
@@ -335,6 +336,12 @@ def test_help_lists_the_commands_in_the_order_of_the_work(capsys):
     names = [line.split()[0] for line in text.splitlines()]
     assert names[:4] == ["run", "init", "status", "report"]
     assert names.index("sample") < names.index("train") < names.index("analyse") < names.index("generate")
+
+
+def test_help_of_run_says_what_every_study_is(capsys):
+    assert run(["run", "--help"]) == 0
+    text = capsys.readouterr().out.split("Built-in studies:")[1].split("Examples:")[0]
+    assert set(builtin_studies()) <= set(text.replace(",", " ").split())
 
 
 @pytest.mark.parametrize(

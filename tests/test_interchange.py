@@ -96,7 +96,11 @@ def test_files_that_rbms_did_not_write(tmp_path):
             np.ones((2, 3)),
             np.ones(4),
         )
+    tr.to_rbms(from_binary(*binary_machine()), tmp_path / "gaussian.h5")
+    with h5py.File(tmp_path / "gaussian.h5", "a") as file:  # with parameters of the same names and shapes
+        file["model_type"][()] = "BGRBM"
     for name, said in (
+        ("gaussian.h5", r"another kind of machine, BGRBM; machines of binary units \(BBRBM\) can be read"),
         ("text.h5", "is not an HDF5 file"),
         ("other.h5", "holds no machine of rbms"),
         ("potts.h5", "another kind of machine"),

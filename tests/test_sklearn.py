@@ -65,9 +65,9 @@ def test_in_a_pipeline_with_names(spins):
 def test_what_it_refuses_or_remarks(spins):
     with pytest.warns(UserWarning, match="other than -1 and 1: those above 0 are taken as spins up"):
         IsingRBM(n_components=2, n_iter=1).fit(1.5 * spins)
-    for bad in ({"n_components": 0}, {"learning_rate": 0.0}, {"batch_size": 0}):
-        with pytest.raises(InputError, match=f"{next(iter(bad))} must be"):
-            IsingRBM(**bad).fit(spins)
+    for name, bad in (("n_components", 0), ("learning_rate", 0.0), ("batch_size", 0), ("n_iter", -1)):
+        with pytest.raises(InputError, match=f"^{name} must be .*, got {bad}$"):
+            IsingRBM(**{name: bad}).fit(spins)
     with pytest.raises(ValueError, match="recipe"):
         IsingRBM(recipe="quick").fit(spins)
     with warnings.catch_warnings():

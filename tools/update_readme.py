@@ -14,7 +14,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from thermorbm.report.labels import percent, with_error
+from thermorbm.report.labels import percent
 from thermorbm.report.rules import TcEstimate, searched_by, tc_estimates
 from thermorbm.report.run import FamilyView, Missing, Run, read_run
 from thermorbm.report.sections.critical import PAPER
@@ -122,9 +122,10 @@ def desk_table(run: Run) -> str:
 
 def _desk_row(name: str, item: TcEstimate) -> str:
     machines = "the data" if item.role == "data" else item.machines.html
-    value = "not found" if item.row.problem else with_error(item.value, item.error)
+    value = item.number if item.is_determined else "not determined"
+    is_range = item.row.interval is not None  # whose middle would say nothing
     distances = (
-        percent(None if item.row.problem else distance, signed=True)
+        percent(None if is_range else distance, signed=True)
         for distance in (item.distance, item.from_infinite)
     )
     target = "–" if item.target is None else f"{item.target:.4f}"

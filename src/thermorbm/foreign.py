@@ -34,6 +34,7 @@ PATIENCE_SECONDS = 120.0
 MOST_MEMORY = 8 << 30  # bytes
 MOST_CHUNK = 1 << 28  # bytes: of a chunk all is unfolded, however few rows of it are there
 MOST_DEPTH = 64  # groups in each other
+LONGEST_WORD = 80
 NUMBERS = "biuf"  # kinds of NumPy types that are sent; any other is only named
 # Arrays up to so many bytes are read in any case, larger ones if they are at most so many times their file.
 ALWAYS_READ, MOST_EXPANSION = 1 << 28, 200
@@ -85,6 +86,12 @@ class ForeignArray:
         start, stop, _ = rows.indices(self.shape[0])
         answer, content = self.reader.ask({"read": self.name, "rows": [start, stop]})
         return np.frombuffer(content, self.dtype).reshape(answer["shape"])
+
+    @property
+    def word(self) -> str:
+        """The beginning of what is no array, but a text."""
+        answer, _ = self.reader.ask({"word": self.name})
+        return str(answer["word"])
 
 
 @contextmanager
@@ -216,6 +223,8 @@ def _serve(line: bytes, at_end: Mapping[str, Any] | None = None) -> None:
                 rows = np.ascontiguousarray(file[request["read"]][slice(*request["rows"])])
                 content = rows.tobytes()
                 answer = {"shape": rows.shape, "size": len(content)}
+            elif "word" in request:
+                answer = {"word": file[request["word"]].asstr()[()][:LONGEST_WORD]}
         except Exception as error:  # h5py raises nearly anything on a damaged file
             answer = {"error": " ".join(str(error).split()) or type(error).__name__}
         if "close" in request:

@@ -28,6 +28,8 @@ from thermorbm.storage import atomic_path, check_readable
 Array = NDArray[np.float64]
 
 _BIASES = ("vbias", "hbias")
+BINARY = "BBRBM"  # what rbms calls machines of 0/1 units; those of others have parameters of the same names
+ONLY_BINARY = f"machines of binary units ({BINARY}) can be read"
 
 
 def from_binary(weights: ArrayLike, visible: ArrayLike, hidden: ArrayLike, **provenance: Any) -> RBM:
@@ -92,6 +94,9 @@ def from_rbms(path: str | Path, update: int | None = None) -> RBM:
     if not is_hdf5(path):
         raise FileError(path, "is not an HDF5 file", "rbms writes one when it trains")
     with foreign_arrays(path) as arrays:
+        kind = arrays["model_type"].word if "model_type" in arrays else BINARY  # older files do not say
+        if kind != BINARY:
+            raise FileError(path, f"is of another kind of machine, {kind}", ONLY_BINARY)
         updates = _updates(arrays)
         if not updates:
             raise FileError(
@@ -103,7 +108,7 @@ def from_rbms(path: str | Path, update: int | None = None) -> RBM:
             raise FileError(path, f"holds no update {update}", f"it has {listed:.100}")
         weights, a, d = (_read(path, arrays, chosen, name) for name in ("weight_matrix", *_BIASES))
     if weights is None or a is None or d is None or weights.ndim != 2 or (a.ndim, d.ndim) != (1, 1):
-        raise FileError(path, "is of another kind of machine", "machines of binary units (BBRBM) can be read")
+        raise FileError(path, "is of another kind of machine", ONLY_BINARY)
     return from_binary(weights.T, a, d, origin="rbms", update=chosen)
 
 
@@ -113,7 +118,7 @@ def to_rbms(machine: Machine, path: str | Path) -> None:
 
     w, a, d = to_binary(machine)
     with atomic_path(path) as temporary, h5py.File(temporary, "w") as file:
-        file["model_type"] = "BBRBM"
+        file["model_type"] = BINARY
         group = file.create_group("update_0/params")
         group["weight_matrix"], group["vbias"], group["hbias"] = w.T, a, d
         for name in group:

@@ -38,7 +38,8 @@ class Series(Sequence[Dataset | Measurements]):
     def __init__(self, members: Sequence[Dataset | Measurements]) -> None:
         datasets = [each for each in members if isinstance(each, Dataset)]
         if not datasets:
-            raise InputError("series", f"{len(members)} members without a dataset", "at least one dataset")
+            remedy = "of arrays: tr.Series.from_arrays({2.0: array, 2.5: another})"
+            raise InputError("series", f"{len(members)} without a Dataset", "datasets", remedy)
         for each in datasets:
             if each.temperature is None:
                 raise InputError("series", each, "datasets whose temperature is known")

@@ -114,6 +114,8 @@ class IsingRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def _check_numbers(self) -> None:
         whole_number("n_components", self.n_components, 1)
         whole_number("batch_size", self.batch_size, 1)
+        if self.n_iter is not None:
+            whole_number("n_iter", self.n_iter, 1)
         rate = self.learning_rate
         if not isinstance(rate, Real) or not 0 < rate < math.inf:
             raise InputError("learning_rate", rate, "a finite number > 0")

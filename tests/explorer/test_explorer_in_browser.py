@@ -6,30 +6,24 @@ import shutil
 from dataclasses import replace
 from functools import partial
 from importlib.resources import files
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from chromium import CHROMIUM, DRIVER, MISSING, start_browser
-from explorer_browser import CHAINS, Silent, choose, complaints, open_page, wait_for
+from explorer_browser import choose, compare_chains, complaints, open_page, shown_machine, wait_for
 from oracles.xoshiro128 import xoshiro128_starstar
 from thermorbm.dataset import Dataset
 from thermorbm.explorer import build_explorer
 from thermorbm.explorer.build import make_page
-from thermorbm.explorer.content import FamilyContent, Point, ShownMachine, contents, picture_shape
+from thermorbm.explorer.content import FamilyContent, Point, ShownMachine, picture_shape
 from thermorbm.explorer.datasets import shown_data
 from thermorbm.explorer.fit import fit, with_weights
 from thermorbm.hamiltonians.named import hamiltonian
-from thermorbm.lattice import Lattice
 from thermorbm.model import RBM, SymmetricRBM
-from thermorbm.observables.generation import generate
 from thermorbm.report.run import read_run
-from thermorbm.study.run import run_study
 from thermorbm.study.spec import Control
-
-DESK_PARTS = 'held_out = 2000\nparts = ["thermal"]'
 
 pytestmark = pytest.mark.skipif(not CHROMIUM or not DRIVER, reason=MISSING)
 
@@ -139,11 +133,6 @@ def test_the_random_numbers_are_those_of_xoshiro(browser):
     assert made == xoshiro128_starstar(12345, 100)
 
 
-def shown_machine(run, family, point, kind):
-    content = next(item for item in contents(read_run(run)) if item.name == family)
-    return content, content.points[point].machines[kind].load()
-
-
 INPUTS = """
 const [kind, v, h] = arguments, done = arguments[arguments.length - 1], spec = App.point().machines[kind];
 Thermorbm.unpack(document.getElementById(spec.id).textContent).then(function (bytes) {
@@ -196,22 +185,6 @@ def compare_inputs(browser, machine, kind):
 def test_chains_agree_with_those_in_python(browser, explored_run, family, point, kind, start):
     choose(browser, ["2d", "3d"].index(family), point)
     compare_chains(browser, explored_run, family, point, kind, start, 1000)
-
-
-def compare_chains(browser, run, family, point, kind, start, n, steps=20):
-    """Mean E/N and |m| after some steps of n independent chains, within four errors of the difference."""
-    made = np.array(browser.execute_async_script(CHAINS, kind, start, n, steps, 11))
-    content, machine = shown_machine(run, family, point, kind)
-    lattice = Lattice(content.shape)
-    if start == "random":
-        spins = np.random.default_rng(3).choice(np.array([-1, 1], np.int8), (4 * n, lattice.n_sites))
-        v = machine.gibbs(spins, steps, seed=4)
-    else:
-        p_h = (content.points[point].data.means["abs_magnetization"].value + 1) / 2
-        v = generate(machine, p_h, 4 * n, steps, seed=4).spins()
-    truth = np.stack([lattice.energy(v) / lattice.n_sites, np.abs(lattice.magnetization(v))], axis=1)
-    errors = np.sqrt(made.var(axis=0, ddof=1) / n + truth.var(axis=0, ddof=1) / len(truth))
-    assert (np.abs(made.mean(axis=0) - truth.mean(axis=0)) < 4 * errors).all()
 
 
 def test_the_mouse_draws_on_both_machines(browser):
@@ -418,22 +391,3 @@ def test_without_javascript_there_are_still_pictures(driver, explored_run):
         assert not is_shown(driver, "main")
     finally:
         driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
-
-
-@pytest.mark.slow
-def test_the_explorer_of_desk(driver, tmp_path):
-    """Machines of the study desk as it trains them, in at most 10 MB, with chains like those in Python."""
-    study = (Path(__file__).parents[2] / "studies" / "desk.toml").read_text(encoding="utf-8")
-    kept = [part for part in study.split("\n[[family.variant]]\n") if 'name = "all-T' not in part]
-    text_of_study = "\n[[family.variant]]\n".join(kept).replace("held_out = 2000", DESK_PARTS)
-    (tmp_path / "desk.toml").write_text(text_of_study, encoding="utf-8")
-    assert run_study(tmp_path / "desk.toml", tmp_path / "run", Silent(), n_workers=2).is_complete
-    page = build_explorer(tmp_path / "run")
-    assert page.stat().st_size <= 10_000_000
-    open_page(driver, page)
-    for point, kind in ((10, "dense"), (14, "symmetric")):
-        choose(driver, 0, point)
-        driver.find_element("id", "steps").click()
-        assert text(driver, "#pane-0 .numbers").startswith("step 2")
-        compare_chains(driver, tmp_path / "run", "2d", point, kind, "random", 200)
-    assert complaints(driver) == []

@@ -6,7 +6,7 @@ import pytest
 from thermorbm import Lattice, exact
 from thermorbm.hamiltonians import as_hamiltonian
 from thermorbm.stats import Estimate
-from thermorbm.study.collect import _is_shown
+from thermorbm.study.collect import _is_shown, _target
 from thermorbm.study.critical import critical_points, exact_heat_peak
 from thermorbm.study.estimates import curves, widened
 from thermorbm.study.results import Curve
@@ -188,6 +188,18 @@ def test_scores_of_training_data_stand_in_the_table_of_the_papers_machines_alone
     row = {"indicator": "pseudo_likelihood_train_per_spin", "as_paper": as_paper}
     assert _is_shown(row, plain_family(8)) == as_paper
     assert _is_shown({**row, "indicator": "pseudo_likelihood_per_spin"}, plain_family(8))
+
+
+def test_nothing_is_compared_with_itself():
+    """c_V of samples has a target where that is exact; where it is the peak of the same samples, none."""
+    row = {"kind": "heat_capacity"}
+    for source, of_itself in (("kaufman", True), ("samples", False)):
+        targets = {"heat_capacity": {"value": 2.3, "error": 0.0, "source": source}}
+        for indicator in ("heat_capacity_per_spin", "entropy_per_spin"):
+            assert bool(_target({**row, "indicator": indicator}, targets)) == of_itself
+        for indicator in ("pseudo_entropy_per_spin", "nll_per_spin"):
+            assert _target({**row, "indicator": indicator}, targets) == targets["heat_capacity"]
+    assert _target({**row, "indicator": "nll_per_spin"}, {}) is None
 
 
 def test_the_scatter_between_trainings_is_part_of_the_error():

@@ -206,7 +206,9 @@ def test_mistakes(write_study, text, message):
 def test_files_that_are_no_studies(tmp_path):
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
     assert "is not valid TOML" in refused(tmp_path / "binary.toml")
-    assert "No such file" in refused(tmp_path / "absent.toml")
+    assert "does not exist; to write a commented study there: thermorbm init" in refused(
+        tmp_path / "absent.toml"
+    )
     assert "Is a directory" in refused(tmp_path)
 
 

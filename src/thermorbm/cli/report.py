@@ -57,9 +57,10 @@ def explore(
     size: Annotated[float, real_option("--size", metavar="MB", help="How large the file may be.")] = 40.0,
     force: ForceOption = False,
 ) -> int:
-    """Make a page in which the machines of a study run: chains, filters, real configurations beside new ones.
+    """Make a page in which the machines of a study run live.
 
-    One HTML file for any browser, without server or network. What is not there yet is named on the page.
+    Chains, filters, real configurations beside new ones, in one HTML file for any browser, without server or
+    network. What is not there yet is named on the page.
 
     \b
     Examples:
@@ -144,8 +145,9 @@ def critical(
 ) -> None:
     """Show the critical temperature by every indicator of a study.
 
-    Targets are peaks on the same finite lattice: of the heat capacity, or of the susceptibility of |m|. An
-    interval is one of 95 %, where a peak lies between the temperatures of the study.
+    Targets are peaks on the same finite lattice: of the heat capacity, exact where it is known, or of the
+    susceptibility of |m| of the samples, which has no target itself. An interval is one of 95 %, where a peak
+    lies between the temperatures of the study.
 
     \b
     Example:
@@ -173,10 +175,12 @@ def show_headlines(results: Results, path: Path) -> None:
     _print(
         list({(family.name, row.indicator, row.variant): (family, row) for family, row in chosen}.values())
     )
-    verdicts = Counter(machine.verdict.status for family in results.families for machine in family.machines)
-    if verdicts:
-        counts = ", ".join(f"{number} {status}" for status, number in verdicts.most_common())
-        say(f"{verdicts.total()} machines: {counts}")
+    machines = [machine for family in results.families for machine in family.machines]
+    for as_paper, words in ((False, "machines"), (True, "machines trained as the paper's")):
+        verdicts = Counter(each.verdict.status for each in machines if bool(each.as_paper) == as_paper)
+        if verdicts:
+            counts = ", ".join(f"{number} {status}" for status, number in verdicts.most_common())
+            say(f"{verdicts.total()} {words}: {counts}")
     if rows:
         n_determined = sum(_is_determined(row) for _, row in rows)
         say(f"{n_determined} of {len(rows)} indicators give a T_c; all of them: thermorbm critical {path}")
@@ -212,10 +216,10 @@ def _machines(row: CriticalTemperature) -> str:
 def _numbers(row: CriticalTemperature) -> tuple[str, str, str]:
     if row.estimate is None or row.problem is not None:
         return row.words, "", ""
-    target = "" if row.target is None else f"{row.target.value:.3f}"
+    target = "" if row.target is None else f"{row.target.value:.4f}"
     if row.interval is not None:  # 95 %: a distance from its middle would say nothing
         return row.words, target, ""
-    off = "" if row.relative_to_target is None else f"{100 * row.relative_to_target:+.1f} %"
+    off = "" if row.relative_to_target is None else f"{100 * row.relative_to_target:+.2f} %"
     return str(row.estimate), target, off
 
 

@@ -71,13 +71,22 @@ def run(
 ) -> int:
     """Run a study, or what is not done yet of it.
 
-    Built-in studies: tiny, desk, frustrated, scaling, paper-2d, paper-3d, paper-union, paper, paper-plus.
     Every result is named by what determines it, so that stopping and starting again, or adding a temperature,
     repeats nothing. Ends with the critical temperatures that matter most (`thermorbm critical DIR` has all)
     and with the path of the report, DIR/report.html.
 
     \b
+    Built-in studies:
+      tiny         a first look at 8x8 spins, in seconds
+      desk         every figure, table and claim of the paper on small lattices, in minutes
+      scaling      T_c and exponents by finite-size scaling, without machines, in minutes
+      frustrated   triangular and other lattices beside exact results
+      paper        the whole paper at full size, in hours; its parts: paper-2d, paper-3d, paper-union
+      paper-plus   beyond the paper: T_c with errors over seeds, and of the infinite lattice, in hours
+
+    \b
     Examples:
+      thermorbm run tiny
       thermorbm run desk
       thermorbm run mine.toml --out runs/mine --workers 4
       thermorbm run paper --cluster tcp://host:8786

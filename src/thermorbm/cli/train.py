@@ -88,9 +88,9 @@ def train(
     A dense machine has --hidden units that see every spin. A symmetric one has the same few small filters at
     every site of the periodic lattice.
 
-    Ends with a verdict: converged, not converged or diverged. The drift is by how much L~ per spin would
-    still change if training went on for as long again. With --checkpoint the same command continues a run
-    that was interrupted, bit by bit.
+    Ends with a verdict: converged, not converged, mere order (nothing learned but the order) or diverged. The
+    drift is by how much L~ per spin would still change if training went on for as long again. With
+    --checkpoint the same command continues a run that was interrupted, bit by bit.
 
     \b
     Examples:

@@ -44,6 +44,12 @@ class EnergyDistribution:
     energies: NDArray[Any]
     probabilities: NDArray[np.float64]
 
+    def __repr__(self) -> str:
+        low, high = self.energies[0], self.energies[-1]
+        return (
+            f"EnergyDistribution({len(self.energies)} energies from {low:g} to {high:g}, mean {self.mean:g})"
+        )
+
     @property
     def mean(self) -> float:
         """Mean total energy, in units of J."""

@@ -17,7 +17,7 @@ from thermorbm.runner.task import Task
 from thermorbm.stats import Estimate
 from thermorbm.storage import read_json, write_csv
 from thermorbm.study.named import bond_label, described
-from thermorbm.study.quantities import ON_TRAINING_DATA, QUANTITIES, Quantity
+from thermorbm.study.quantities import GIVE_TARGETS, ON_TRAINING_DATA, QUANTITIES, Quantity
 from thermorbm.study.results import (
     FORMAT,
     FamilyResults,
@@ -164,12 +164,19 @@ def _critical_temperatures(family: Values) -> list[Values]:
         {
             **row,
             "is_shown": _is_shown(row, family),
-            "target": targets.get(row["kind"]),
-            "relative_to_target": _relative(row["estimate"], targets.get(row["kind"])),
+            "target": _target(row, targets),
+            "relative_to_target": _relative(row["estimate"], _target(row, targets)),
             "relative_to_infinite": _relative(row["estimate"], {"value": infinite} if infinite else None),
         }
         for row in rows
     ]
+
+
+def _target(row: Values, targets: Values) -> Values | None:
+    """None where the target is that same peak of the same samples: a comparison with itself says nothing."""
+    target: Values | None = targets.get(row["kind"])
+    is_itself = target is not None and target["source"] == "samples" and row["indicator"] in GIVE_TARGETS
+    return None if is_itself else target
 
 
 def _is_shown(row: Values, family: Values) -> bool:

@@ -26,6 +26,8 @@ STEEPEST = "steepest"  # its steepest slope
 HEAT_PEAK = "heat_peak"  # the maximum of T dX/dT, the heat capacity if X is an entropy
 # On a finite lattice the two kinds of features lie apart: each is set against the peak of its own kind.
 HEAT_CAPACITY, SUSCEPTIBILITY = "heat_capacity", "susceptibility"
+# Averages of configurations whose peaks are the targets where no exact ones are known; c_V is T dS/dT.
+GIVE_TARGETS = ("heat_capacity_per_spin", "entropy_per_spin", "susceptibility_per_spin")
 
 Source = Data | Weights | Observation | Interactions
 Arrays = Mapping[str, NDArray[Any]]

@@ -66,6 +66,8 @@ def load_study(path: str | Path) -> Study:
 
 
 def _parse(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        raise FileError(path, "does not exist", f"to write a commented study there: thermorbm init {path}")
     check_readable(path)
     if path.stat().st_size > LARGEST_FILE:
         raise FileError(path, f"is larger than {LARGEST_FILE} bytes", "a study is a short TOML file")

@@ -20,6 +20,13 @@ SIGNS = {
     Judgement.UNTESTED.value: "–",
     Judgement.BROKEN.value: "!",
 }
+SHARES = {
+    Judgement.HOLDS.value: "{} hold",
+    Judgement.FAILS.value: "{} do not hold",
+    MIXED: "{} hold on some lattices or machines and not on others",
+    Judgement.INCONCLUSIVE.value: "for {} the errors are too large to tell",
+    Judgement.BROKEN.value: "for {} the report failed",
+}
 
 
 @dataclass(frozen=True)
@@ -56,9 +63,6 @@ def count_words(marks: Sequence[Mark]) -> Markup:
     """One sentence: how many claims hold."""
     counts = Counter(mark.verdict for mark in marks)
     tested = len(marks) - counts[Judgement.UNTESTED.value]
-    words = (
-        "Of the paper's {} claims {} were tested by fixed rules: {} hold, {} do not hold, {} hold on some "
-        "lattices or machines and not on others, and for {} the errors are too large to tell."
-    )
-    kinds = ("holds", "does not hold", MIXED, "inconclusive")
-    return text(words, len(marks), tested, *(counts[kind] for kind in kinds))
+    shares = [words.format(counts[kind]) for kind, words in SHARES.items() if counts[kind]]
+    words = "Of the paper's {} claims {} were tested by fixed rules{}{}."
+    return text(words, len(marks), tested, ": " if shares else "", ", ".join(shares))

@@ -9,7 +9,18 @@ import numpy as np
 from markupsafe import Markup
 
 from thermorbm.report.chart import control_panel, curve_series
-from thermorbm.report.labels import NOTHING, Label, axis, percent, plain, text, with_error
+from thermorbm.report.labels import (
+    NOTHING,
+    PSEUDO_ENTROPY,
+    PSEUDO_LIKELIHOOD,
+    UPPER_EDGE,
+    Label,
+    axis,
+    percent,
+    plain,
+    text,
+    with_error,
+)
 from thermorbm.report.panels import Panel
 from thermorbm.report.rules import TcEstimate, tc_estimates
 from thermorbm.report.run import FamilyView, Missing, Points, points
@@ -20,6 +31,15 @@ MOST_ROWS, MOST_OF_A_KIND = 6, 2
 ORDER = ("data", "symmetric", "main", "union")  # of the rows; other kinds of machines come after these
 MAGNETIZATION = "abs_magnetization_per_spin"
 FIELD = Label(r"$\langle b_j\rangle$")
+# What indicators that begin so are made of: symbols that no other sentence of the first screen explains.
+MEANINGS = {
+    "visible_energy": (Label(r"$\mathcal{E}_\theta$"), "visible energy of a machine"),
+    "zero_bias_energy": (Label(r"$\mathcal{E}_W$"), "the same without biases"),
+    "pseudo_likelihood": (PSEUDO_LIKELIHOOD, "pseudo-likelihood"),
+    "pseudo_entropy": (PSEUDO_ENTROPY, "pseudo-entropy"),
+    "nll": (plain("NLL"), "negative log-likelihood"),
+    "entropy_upper": (UPPER_EDGE, "upper bound of the entropy"),
+}
 
 
 def transition_panel(family: FamilyView) -> Panel:
@@ -30,12 +50,21 @@ def transition_panel(family: FamilyView) -> Panel:
 def best_estimates(family: FamilyView) -> list[TcEstimate]:
     """The nearest to their targets of each kind, errors included; the sharpest where there is no target.
 
-    Nearest by hindsight: the sentence beside them says how many others there are, and how far off.
+    Nearest by hindsight: the sentence beside them says how many others there are, and how far off. Of two
+    that give the same number, as the heat capacity and T dS/dT do, one is enough.
     """
     items = sorted(_sharp(family), key=_place)
-    kinds = [list(rows) for _, rows in groupby(items, key=_place)]
-    best = [row for rows in kinds for row in sorted(rows, key=_miss)[:MOST_OF_A_KIND]]
-    return best[:MOST_ROWS]
+    kinds = [_differing(sorted(rows, key=_miss)) for _, rows in groupby(items, key=_place)]
+    best = [rows[rank] for rank in range(MOST_OF_A_KIND) for rows in kinds if rank < len(rows)]
+    return sorted(best[:MOST_ROWS], key=_place)  # of every kind one, before there are two of any
+
+
+def _differing(rows: list[TcEstimate]) -> list[TcEstimate]:
+    """The first of those that give the same number."""
+    first: dict[str, TcEstimate] = {}
+    for row in rows:
+        first.setdefault(row.number, row)
+    return list(first.values())
 
 
 def _sharp(family: FamilyView) -> list[TcEstimate]:
@@ -49,23 +78,32 @@ def _place(row: TcEstimate) -> tuple[int, str]:
     return (ORDER.index(row.role), "") if row.role in ORDER else (len(ORDER), row.role)
 
 
-def _miss(row: TcEstimate) -> float:
-    """How far an estimate is off, with its error, relative to its target; its error where there is none."""
-    return math.hypot(row.distance or 0.0, row.error / abs(row.value or 1.0))
+def _miss(row: TcEstimate) -> tuple[bool, float]:
+    """How far an estimate is off, with its error, relative to its target; those without one come last."""
+    return row.target is None, math.hypot(row.distance or 0.0, row.error / abs(row.value or 1.0))
 
 
 def transition_words(family: FamilyView) -> list[Markup]:
-    """Two sentences: the best estimate of the machines, and how the others compare."""
+    """The best estimate of the machines, how the others compare, and what the symbols in the picture mean."""
     rows, shown = _sharp(family), best_estimates(family)
     machines = [row for row in rows if row.role != "data"] or rows
     best = min([row for row in shown if row.role != "data"] or shown, key=_miss)
-    return [_best_words(family, best), _others_words(family, machines)]
+    return [_best_words(family, best), _others_words(family, machines), _symbol_words(shown)]
 
 
 def _best_words(family: FamilyView, best: TcEstimate) -> Markup:
     who = text("The configurations put" if best.role == "data" else "Machines on {} put", family.title)
-    where = text("{} = {}, where {} is largest", family.run.critical_symbol, best.number, best.full_label)
+    where = text("{} = {}, the largest {}", family.run.critical_symbol, best.number, best.full_label)
     return text("{} the transition at {}{}.", who, where, _distances(best))
+
+
+def _symbol_words(rows: list[TcEstimate]) -> Markup:
+    meanings = [
+        text("{}: {}", symbol, words)
+        for name, (symbol, words) in MEANINGS.items()
+        if any(row.row.indicator.startswith(name) for row in rows)
+    ]
+    return text("({}.)", Markup("; ").join(meanings)) if meanings else Markup("")
 
 
 def _distances(best: TcEstimate) -> Markup:

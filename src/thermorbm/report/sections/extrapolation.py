@@ -125,7 +125,8 @@ def _cells(row: ExtrapolationRow, sides: list[str]) -> list[Cell]:
     cells: list[Cell] = [_label(row).html]
     for side in sides:
         point = row.points[side]
-        distance = None if point.problem else point.relative_to_target
+        # A target that equals the estimate is the same peak of the same samples.
+        distance = None if point.problem else point.relative_to_target or None
         cells += [_number(point), percent(distance, signed=True)]
     if row.estimate is None:
         return [*cells, "none", "–", "–"]

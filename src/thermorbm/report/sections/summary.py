@@ -77,13 +77,15 @@ def write_warnings(run: Run) -> list[Markup]:
         sentence = "All configurations of a dataset are one and the same, so that nothing can be learned: {}."
         words.append(text(sentence, ", ".join(constant)))
     machines = [machine for family in run.results.families for machine in family.machines]
-    n_open = sum(machine.verdict.status != "converged" for machine in machines)
-    if n_open:
+    still_open = [machine for machine in machines if machine.verdict.status != "converged"]
+    n_paper = sum(bool(machine.as_paper) for machine in still_open)
+    if still_open:
         sentence = (
-            "{} of {} machines are not converged: trained as long again, their <i>L̃</i> may change by "
-            "0.002 per spin or more. The table of machines says which."
+            "{} of {} machines are not converged{}: after as long again their <i>L̃</i> may differ by 0.002 "
+            "per spin or more."
         )
-        words.append(text(sentence, n_open, len(machines)))
+        of_paper = f", {n_paper} of them trained as the paper's" if n_paper else ""
+        words.append(text(sentence, len(still_open), len(machines), of_paper))
     return words
 
 
