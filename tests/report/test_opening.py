@@ -1,7 +1,9 @@
 """The first screen: sentences from numbers by hand, and what is said where numbers are missing."""
 
 import re
+import shutil
 from functools import partial
+from pathlib import Path
 
 import pytest
 from markupsafe import Markup
@@ -11,10 +13,13 @@ from thermorbm.report.opening import opening_cards
 from thermorbm.report.opening.claims import claim_marks, count_words, verdict_of
 from thermorbm.report.opening.entropy import entropy_panel, entropy_words
 from thermorbm.report.opening.transition import best_estimates, transition_words
+from thermorbm.report.publish import unpack
+from thermorbm.report.run import read_run
 from thermorbm.report.section import Claim, Finding, Judged, Judgement
 from thermorbm.stats import Estimate
 from thermorbm.study.results import CriticalTemperature, Curve, Indicators, Target, Thermodynamics
 
+RESULTS = Path(__file__).parents[2] / "results"
 HOLDS, FAILS, OPEN, UNTESTED = (
     Judgement.HOLDS, Judgement.FAILS, Judgement.INCONCLUSIVE, Judgement.UNTESTED,
 )  # fmt: skip
@@ -135,3 +140,23 @@ def test_a_study_without_anything_says_so(tmp_path):
         cards = opening_cards(run, [])
         assert len(cards) == 4
         assert all(card.gap and not card.gap.is_failure for card in cards[:3])
+
+
+def test_lattices_of_several_sides_open_with_their_scaling(tmp_path):
+    """On the published study: T_c of the infinite lattice, and no card that only says what is missing."""
+    copy = shutil.copytree(RESULTS / "scaling", tmp_path / "scaling")
+    unpack(copy)
+    transition, order = opening_cards(read_run(copy), [])
+    assert transition.section == "section-scaling"
+    assert re.search(
+        r"2d: sides of 8 to 128 spins give .* = 2\.269\d+\(\d+\) \(2\.26919\)", transition.words[0]
+    )
+    assert transition.gap is order.gap is None
+
+
+def test_machines_that_know_the_lattice_open_with_their_couplings():
+    """On the published study, which has no dense machines."""
+    cards = {card.id: card for card in opening_cards(read_run(RESULTS / "frustrated"), [])}
+    assert "learned the couplings" in cards["card-learnt"].words[0]
+    assert "The configurations of triangular-f" in cards["card-transition"].words[0]
+    assert "no exact value" not in cards["card-transition"].words[1]

@@ -15,7 +15,14 @@ from thermorbm.report.drawing import PagePanels, page_panels
 from thermorbm.report.opening.claims import Mark, claim_marks, count_words
 from thermorbm.report.opening.entropy import entropy_panel, entropy_words
 from thermorbm.report.opening.learnt import Strip, filter_strips, learnt_panel, learnt_words
-from thermorbm.report.opening.transition import order_panel, order_words, transition_panel, transition_words
+from thermorbm.report.opening.transition import (
+    order_panel,
+    order_words,
+    scaling_panel,
+    scaling_words,
+    transition_panel,
+    transition_words,
+)
 from thermorbm.report.panels import Panel
 from thermorbm.report.run import FamilyView, Missing, Run
 from thermorbm.report.section import Gap, Judged, attempt
@@ -39,14 +46,27 @@ class Card:
 
 
 def opening_cards(run: Run, judged: Sequence[Judged]) -> list[Card]:
-    """The four cards; one that lacks its numbers says why."""
+    """The four cards; one that lacks its numbers says why. Finite-size scaling without machines has two."""
+    if run.results.scalings and not any(family.machines for family in run.results.families):
+        return [_transition_card(run), _order_card(run)]
     last = _claims_card(judged) if run.speaks_of_paper else _order_card(run)
     return [_transition_card(run), _entropy_card(run), _learnt_card(run), last]
 
 
 def _transition_card(run: Run) -> Card:
+    """By finite-size scaling where lattices of several sides were compared, else by the best indicators."""
+    if run.results.scalings:
+        card = Card("card-transition", "Where is the transition?", "section-scaling")
+        result = attempt(card.title, partial(_scaling, run, card))
+        if not isinstance(result, Gap):
+            return result
     card = Card("card-transition", "Where is the transition?", "section-critical")
     return _of_first_family(run, card, partial(_with_curves, card, transition_panel, transition_words))
+
+
+def _scaling(run: Run, card: Card) -> Card:
+    curves = page_panels(card.id, [scaling_panel(run)], width=WIDTH, height=HEIGHT)
+    return Card(card.id, card.title, card.section, scaling_words(run), curves)
 
 
 def _entropy_card(run: Run) -> Card:

@@ -84,8 +84,14 @@ def learnt_panel(family: FamilyView) -> Panel:
 
 
 def learnt_words(family: FamilyView) -> list[Markup]:
-    """What the weights are like, and what Hamiltonian they stand for."""
-    return [_weights_words(family), *coupling_words(family)]
+    """What the weights are like, and what Hamiltonian they stand for; of symmetric machines the second."""
+    couplings = coupling_words(family)
+    try:
+        return [_weights_words(family), *couplings]
+    except Missing:
+        if not couplings:
+            raise
+        return couplings
 
 
 def _weights_words(family: FamilyView) -> Markup:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
@@ -13,9 +14,11 @@ from thermorbm.report.labels import (
     NOTHING,
     PSEUDO_ENTROPY,
     PSEUDO_LIKELIHOOD,
+    TC,
     UPPER_EDGE,
     Label,
     axis,
+    cell,
     percent,
     plain,
     text,
@@ -23,13 +26,16 @@ from thermorbm.report.labels import (
 )
 from thermorbm.report.panels import Panel
 from thermorbm.report.rules import TcEstimate, tc_estimates
-from thermorbm.report.run import FamilyView, Missing, Points, points
+from thermorbm.report.run import FamilyView, Missing, Points, Run, points
 from thermorbm.report.sections.critical import forest_panel
+from thermorbm.report.sections.scaling import binder_panel, fitted_scalings
 from thermorbm.report.style import BLACK, VERMILION
+from thermorbm.study.result_curves import Exponents, Scaling
 
 MOST_ROWS, MOST_OF_A_KIND = 6, 2
 ORDER = ("data", "symmetric", "main", "union")  # of the rows; other kinds of machines come after these
 MAGNETIZATION = "abs_magnetization_per_spin"
+NU = Label(r"$\nu$")
 FIELD = Label(r"$\langle b_j\rangle$")
 # What indicators that begin so are made of: symbols that no other sentence of the first screen explains.
 MEANINGS = {
@@ -92,7 +98,7 @@ def transition_words(family: FamilyView) -> list[Markup]:
 
 
 def _best_words(family: FamilyView, best: TcEstimate) -> Markup:
-    who = text("The configurations put" if best.role == "data" else "Machines on {} put", family.title)
+    who = text(("The configurations of" if best.role == "data" else "Machines on") + " {} put", family.title)
     where = text("{} = {}, the largest {}", family.run.critical_symbol, best.number, best.full_label)
     return text("{} the transition at {}{}.", who, where, _distances(best))
 
@@ -131,12 +137,34 @@ def _others_words(family: FamilyView, machines: list[TcEstimate]) -> Markup:
         return text(words, len(distances), middle, furthest)
     values = sorted(row.value for row in machines)
     if len(values) > 1:
-        words = (
-            "It is the sharpest of {} indicators, which lie between {:.4g} and {:.4g}; no exact value is "
-            "known."
-        )
-        return text(words, len(values), values[0], values[-1])
+        words = "It is the sharpest of {} indicators, which lie between {:.4g} and {:.4g}{}."
+        is_unknown = not distances and family.critical is None
+        unknown = "; no exact value is known" if is_unknown else ""
+        return text(words, len(values), values[0], values[-1], unknown)
     return Markup("No other indicator determines it.")
+
+
+def scaling_panel(run: Run) -> Panel:
+    """Binder's cumulant of the first lattice that was studied at several sides."""
+    item, fit = fitted_scalings(run)[0]
+    return replace(binder_panel(run, item, fit), title=NOTHING)
+
+
+def scaling_words(run: Run) -> list[Markup]:
+    """T_c and nu of the infinite lattices."""
+    return [_fit_words(item, fit) for item, fit in fitted_scalings(run)]
+
+
+def _fit_words(item: Scaling, fit: Exponents) -> Markup:
+    """A sentence on one lattice, with what is known beside it."""
+    known = (
+        ("", "") if item.known is None else (f" ({item.known.temperature:.5f})", f" ({item.known.nu:.4g})")
+    )
+    words = "{}: sides of {} to {} spins give {} = {}{} and {} = {}{} for the infinite lattice{}."
+    beside = "" if item.known is None else "; known values in brackets"
+    sides = (item.sides[0], item.sides[-1])
+    parts = (TC, cell(fit.temperature), known[0], NU, cell(fit.nu), known[1])
+    return text(words, item.name, *sides, *parts, beside)
 
 
 def order_panel(family: FamilyView) -> Panel:

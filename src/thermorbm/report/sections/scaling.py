@@ -34,30 +34,11 @@ ROWS = {
 
 def draw_binder(run: Run) -> list[Chart]:
     """U4 over the temperature for every side, and where neighbouring sides cross."""
-    return [_binder(run, item, fit) for item, fit in _fitted(run)]
+    return [_binder(run, item, fit) for item, fit in fitted_scalings(run)]
 
 
 def _binder(run: Run, item: Scaling, fit: Exponents) -> Chart:
-    arrays = _arrays(run, item)
-    curves = [_line(arrays, side, index, "binder") for index, side in enumerate(item.sides)]
-    middle = item.sides[len(item.sides) // 2]
-    reach = 0.6 * float(np.ptp(arrays[f"L{middle}.temperature"]))
-    around = (fit.temperature.value - reach / 2, fit.temperature.value + reach / 2)
-    inside = np.concatenate([c.y[(c.x > around[0]) & (c.x < around[1])] for c in curves])
-    heights = (float(inside.min()) - 0.01, float(inside.max()) + 0.01)
-    marks = ((fit.temperature.value, TC),)
-    panels = [
-        Panel(
-            plain("Binder's cumulant"),
-            run.control_label,
-            BINDER,
-            tuple(curves),
-            marks,
-            x_range=around,
-            y_range=heights,
-        ),
-        _crossing_values(item, fit),
-    ]
+    panels = [binder_panel(run, item, fit), _crossing_values(item, fit)]
     caption = text(
         "Left: {0} of lattices of side <i>L</i>, by reweighting, with one standard error as a band; dashed: "
         "$T_c$ of the fit, {1}. Right: {0} where neighbouring sides cross, and at $T_c$ of the infinite "
@@ -65,6 +46,19 @@ def _binder(run: Run, item: Scaling, fit: Exponents) -> Chart:
         BINDER, cell(fit.temperature), cell(fit.binder),
     )  # fmt: skip
     return curves_chart(caption, panels, f"-{item.name}", plain(f": {item.name}"), columns=2, height=2.8)
+
+
+def binder_panel(run: Run, item: Scaling, fit: Exponents) -> Panel:
+    """U4 of every side around T_c of the fit."""
+    arrays = _arrays(run, item)
+    curves = [_line(arrays, side, index, "binder") for index, side in enumerate(item.sides)]
+    middle = item.sides[len(item.sides) // 2]
+    reach = 0.6 * float(np.ptp(arrays[f"L{middle}.temperature"]))
+    around = (fit.temperature.value - reach / 2, fit.temperature.value + reach / 2)
+    inside = np.concatenate([c.y[(c.x > around[0]) & (c.x < around[1])] for c in curves])
+    heights = (float(inside.min()) - 0.01, float(inside.max()) + 0.01)
+    title, marks = plain("Binder's cumulant"), ((fit.temperature.value, TC),)
+    return Panel(title, run.control_label, BINDER, tuple(curves), marks, x_range=around, y_range=heights)
 
 
 def _line(arrays: Arrays, side: int, index: int, name: str) -> Series:
@@ -98,7 +92,7 @@ def _known_line(end: float, value: float) -> Series:
 
 def draw_sides(run: Run) -> list[Chart]:
     """T_c by crossings and by peaks, against the side."""
-    return [_sides(run, item, fit) for item, fit in _fitted(run)]
+    return [_sides(run, item, fit) for item, fit in fitted_scalings(run)]
 
 
 def _sides(run: Run, item: Scaling, fit: Exponents) -> Chart:
@@ -143,7 +137,7 @@ def _peaks(run: Run, item: Scaling, scale: float) -> list[Series]:
 
 def draw_collapse(run: Run) -> list[Chart]:
     """U4, |m| and m^2 of all sides as functions of one variable."""
-    return [_collapse(run, item, fit) for item, fit in _fitted(run)]
+    return [_collapse(run, item, fit) for item, fit in fitted_scalings(run)]
 
 
 def _collapse(run: Run, item: Scaling, fit: Exponents) -> Chart:
@@ -201,7 +195,7 @@ def _row(name: str, measured: Measured, known: float | None) -> list[Cell]:
     return [label, cell(measured), f"{known:.6g}", f"{(measured.value - known) / measured.error:+.1f}"]
 
 
-def _fitted(run: Run) -> list[tuple[Scaling, Exponents]]:
+def fitted_scalings(run: Run) -> list[tuple[Scaling, Exponents]]:
     pairs = [(item, item.fit) for item in run.results.scalings if item.fit is not None]
     if pairs:
         return pairs

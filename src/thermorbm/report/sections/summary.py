@@ -45,11 +45,9 @@ def write_lead(run: Run) -> Markup:
         for name in ("machines", "data", "energies")
     )
     energies = f", energies measured at {n_energies} more" if n_energies else ""
-    words = (
-        "{} restricted Boltzmann machines were trained on {} sets of spin configurations, each at its own "
-        "{}{}."
-    )
-    return text(words, n_machines, n_data, run.results.study.control.name, energies)
+    machines = f"{n_machines} restricted Boltzmann machines were trained on " if n_machines else ""
+    words = "{}{} sets of spin configurations, each at its own {}{}."
+    return text(words, machines, n_data, run.results.study.control.name, energies)
 
 
 def write_warnings(run: Run) -> list[Markup]:
