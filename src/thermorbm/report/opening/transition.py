@@ -109,7 +109,7 @@ def _symbol_words(rows: list[TcEstimate]) -> Markup:
         for name, (symbol, words) in MEANINGS.items()
         if any(row.row.indicator.startswith(name) for row in rows)
     ]
-    return text("({}.)", Markup("; ").join(meanings)) if meanings else Markup("")
+    return text("Symbols: {}.", Markup("; ").join(meanings)) if meanings else Markup("")
 
 
 def _distances(best: TcEstimate) -> Markup:
