@@ -160,3 +160,12 @@ def test_machines_that_know_the_lattice_open_with_their_couplings():
     assert "learned the couplings" in cards["card-learnt"].words[0]
     assert "The configurations of triangular-f" in cards["card-transition"].words[0]
     assert "no exact value" not in cards["card-transition"].words[1]
+
+
+def test_filters_are_those_of_machines_that_started_at_random(tmp_path):
+    machines = (a_machine(), a_machine(as_paper=True, value=3.0))
+    first, other = a_run(
+        tmp_path, a_family(machines=machines), a_family("3d", machines=machines[:1])
+    ).families
+    assert [machine.value for machine in first.from_random_weights.results.machines] == [3.0]
+    assert other.from_random_weights is other

@@ -165,6 +165,13 @@ class FamilyView:
         return plain(self.results.name + shape + (", trained as the paper's" if self.as_paper else ""))
 
     @property
+    def from_random_weights(self) -> FamilyView:
+        """The same with the machines trained as the paper's, if there are some: filters of others remember
+        the bumps that they started from."""
+        views = (view for view in self.run.views if view.as_paper and view.results.name == self.results.name)
+        return next(views, self)
+
+    @property
     def shape(self) -> tuple[int, ...] | None:
         return self.results.shape
 

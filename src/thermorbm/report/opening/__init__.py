@@ -87,7 +87,7 @@ def _learnt_card(run: Run) -> Card:
 def _learnt(card: Card, family: FamilyView) -> Card:
     """Filters on their lattice; where there is none, or nothing is known of the model, the couplings."""
     knows_couplings = bool(family.results.first_seeds("symmetric")) and not family.results.is_ising
-    strips = [] if knows_couplings else filter_strips(family)
+    strips = [] if knows_couplings else filter_strips(family.from_random_weights)
     if strips:
         return Card(card.id, card.title, card.section, learnt_words(family), strips=strips)
     return _with_curves(card, learnt_panel, learnt_words, family)

@@ -87,7 +87,7 @@ def learnt_words(family: FamilyView) -> list[Markup]:
     """What the weights are like, and what Hamiltonian they stand for; of symmetric machines the second."""
     couplings = coupling_words(family)
     try:
-        return [_weights_words(family), *couplings]
+        return [_weights_words(family.from_random_weights), *couplings]
     except Missing:
         if not couplings:
             raise
@@ -96,15 +96,15 @@ def learnt_words(family: FamilyView) -> list[Markup]:
 
 def _weights_words(family: FamilyView) -> Markup:
     rows = [(family.at(value), machine) for value, machine, _ in landmark_machines(family)]
-    size = size_label(family.smallest())
+    how = ", trained as the paper's," if family.as_paper else ","
     try:
         shares = [(percent(majority(machine).value, digits=0), place) for place, machine in rows]
         words = (
-            "With {}, on average {} of a filter's weights have its more frequent sign; about one half would "
+            "With {}{} on average {} of a filter's weights have its more frequent sign; about one half would "
             "be chance."
         )
-        return text(words, size, list_with(" at ", shares))
+        return text(words, size_label(family.smallest()), how, list_with(" at ", shares))
     except Missing:
         spreads = [(short(moments_of(machine, "W").variance ** 0.5, 2), place) for place, machine in rows]
-        words = "The weights of machines with {} have a standard deviation of {}."
-        return text(words, size, list_with(" at ", spreads))
+        words = "With {}{} weights have a standard deviation of {}."
+        return text(words, size_label(family.smallest()), how, list_with(" at ", spreads))

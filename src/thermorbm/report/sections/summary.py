@@ -140,9 +140,10 @@ def draw_overview(run: Run) -> Chart:
 
 def _overview(family: FamilyView) -> Chart:
     role = "union" if family.results.indicators_of("union") else "main"
+    shown = family.from_random_weights
     filters = [
-        (family.at(value), lattice_filters(family, machine)[0])
-        for value, machine, _ in landmark_machines(family)
+        (shown.at(value), lattice_filters(shown, machine)[0])
+        for value, machine, _ in landmark_machines(shown)
     ]
     variances = per_size(Column(family, role), VARIANCE)
     entropies = [*entropy_series(family), *pseudo_entropy_series(family)]
@@ -153,9 +154,11 @@ def _overview(family: FamilyView) -> Chart:
     ]
     which = "one machine for all of them together" if role == "union" else "a machine for each"
     caption = text(
-        "Left: filters of machines below, near and above the transition. Middle: the variance of the visible "
-        "energy, of {}; machines are never told {}. Right: {} of held-out configurations beside entropies.",
-        which, family.run.control_label, PSEUDO_LIKELIHOOD,
+        "Left: filters of machines{} below, near and above the transition. Middle: the variance of the "
+        "visible energy, of {}; machines are never told {}. Right: {} of held-out configurations beside "
+        "entropies.",
+        " trained as the paper's" if shown.as_paper else "", which, family.run.control_label,
+        PSEUDO_LIKELIHOOD,
     )  # fmt: skip
     return Chart(caption, _arrange(filters, panels), title=": " + family.title)
 
