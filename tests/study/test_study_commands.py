@@ -26,7 +26,9 @@ def refused(capsys, *arguments):
 def test_bad_commands(capsys, small_file, tmp_path):
     assert "study must be one of desk, frustrated, paper" in refused(capsys, "run", "dask")
     assert "did you mean 'desk'?" in refused(capsys, "run", "dask")
-    assert "absent.toml: cannot be read" in refused(capsys, "run", "absent.toml")
+    assert "absent.toml: does not exist; to write a commented study there" in refused(
+        capsys, "run", "absent.toml"
+    )
     assert "this is a directory" in refused(capsys, "run", str(tmp_path))
     assert "Missing argument 'STUDY'" in refused(capsys, "run")
     small = str(small_file)
