@@ -15,7 +15,7 @@ import torch
 
 import thermorbm as tr
 from thermorbm.observables import entropy_bracket
-from thermorbm.reading.entropy import log_partition
+from thermorbm.reading.entropy import as_annealed, log_partition
 from thermorbm.training import order, start
 
 VARIANTS: dict[str, dict[str, object]] = {
@@ -52,7 +52,7 @@ def measure(known: tr.Dataset, held_out: tr.Dataset, n_hidden: int, n_updates: i
     if result.verdict.status == "diverged":
         return f"diverged | | | {seconds:.0f}"
     ln_z = log_partition(result.rbm, seed=1)
-    edges = entropy_bracket(result.rbm, held_out, ln_z, seed=1)
+    edges = entropy_bracket(as_annealed(result.rbm), held_out, ln_z, seed=1)
     S = float(tr.exact.kaufman(held_out.lattice.shape[0], held_out.temperature).entropy)
     share = f"{edges.below_order.value / (edges.order.value - S):.3f}" if ln_z.is_trusted else ln_z.verdict
     likelihood = result.rbm.pseudo_likelihood(held_out.spins(0, 2000)).mean() / held_out.n_sites

@@ -18,7 +18,7 @@ import torch
 
 import thermorbm as tr
 from thermorbm.observables import entropy_bracket
-from thermorbm.reading.entropy import log_partition
+from thermorbm.reading.entropy import as_annealed, log_partition
 from thermorbm.stats import Estimate, mean_estimate, variance_estimate
 
 N_TRAIN, N_HELD_OUT = 50_000, 5_000
@@ -94,7 +94,7 @@ def row(
     who: str, machine: tr.RBM, known: tr.Dataset, held_out: tr.Dataset, S: Estimate, seconds: float
 ) -> str:
     ln_z = log_partition(machine, seed=1)
-    edges = entropy_bracket(machine, held_out, ln_z, seed=1)
+    edges = entropy_bracket(as_annealed(machine), held_out, ln_z, seed=1)
     room = edges.order.value - S.value
     learnt = edges.below_order.value / room
     error = np.hypot(edges.below_order.error, learnt * S.error) / room
