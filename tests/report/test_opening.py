@@ -9,6 +9,7 @@ import pytest
 from markupsafe import Markup
 from small_results import a_family, a_machine, a_run, a_view
 
+from thermorbm.report import opening
 from thermorbm.report.opening import opening_cards
 from thermorbm.report.opening.claims import claim_marks, count_words, verdict_of
 from thermorbm.report.opening.entropy import entropy_panel, entropy_words
@@ -169,3 +170,13 @@ def test_filters_are_those_of_machines_that_started_at_random(tmp_path):
     ).families
     assert [machine.value for machine in first.from_random_weights.results.machines] == [3.0]
     assert other.from_random_weights is other
+
+
+def test_a_mistake_in_the_scaling_card_is_shown(monkeypatch):
+    """It does not give way to another card in silence; curves that were not stored do."""
+    run = read_run(RESULTS / "scaling")  # without its arrays
+    assert opening_cards(run, [])[0].section == "section-critical"
+    monkeypatch.setattr(opening, "scaling_panel", lambda run: 1 / 0)
+    card = opening_cards(run, [])[0]
+    assert card.gap is not None
+    assert card.gap.is_failure

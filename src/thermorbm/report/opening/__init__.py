@@ -60,6 +60,8 @@ def _transition_card(run: Run) -> Card:
         result = attempt(card.title, partial(_scaling, run, card))
         if not isinstance(result, Gap):
             return result
+        if result.is_failure:  # a mistake of the report, which the page is to show
+            return Card(card.id, card.title, card.section, gap=result)
     card = Card("card-transition", "Where is the transition?", "section-critical")
     return _of_first_family(run, card, partial(_with_curves, card, transition_panel, transition_words))
 
