@@ -108,6 +108,15 @@ def test_a_full_disk_is_an_error_and_not_a_crash(saved):
     assert os.listdir(saved.parent) == ["x.h5"]
 
 
+@pytest.fixture
+def plain_interrupts():
+    """Python's own answer to Ctrl-C: libraries that other tests import put theirs in its place."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("plain_interrupts")
 @pytest.mark.parametrize("method", ["write", "truncate"])
 def test_a_signal_waits_until_hdf5_is_done(method, saved, monkeypatch):
     """What it raised inside the library came out as an AttributeError."""
