@@ -41,18 +41,21 @@ def schedule(todo=ALL, seconds=None, memory=1):
     return Schedule(TASKS, todo, costs)
 
 
-def test_inputs_come_first_and_the_longest_way_before_the_shorter():
-    plan, order = schedule(), []
+def test_inputs_come_first_and_what_is_made_is_read_before_more_is_made():
+    plan, order = schedule(seconds={TRAIN.id: 100.0}), []
     while (task_id := plan.next(Room(100))) is not None:
         plan.start(task_id)
         plan.finish(task_id)
         order.append(task_id)
-    assert order == [task.id for task in (DATA, TRAIN, MEASURE, OBSERVE, ESTIMATE)]
+    assert order == [task.id for task in (DATA, MEASURE, TRAIN, OBSERVE, ESTIMATE)]
 
 
-def test_a_long_task_comes_before_a_short_one():
-    plan = schedule(todo=ids(MEASURE, TRAIN, OBSERVE, ESTIMATE), seconds={MEASURE.id: 100.0})
-    assert plan.next(Room(100)) == MEASURE.id
+def test_of_two_trainings_the_longer_comes_first():
+    other = STEPS["train"].task("n", {}, [DATA])
+    tasks = TASKS | {other.id: other}
+    costs = {task_id: Cost(100.0 if task_id == other.id else 1.0, 1) for task_id in tasks}
+    plan = Schedule(tasks, ids(TRAIN, OBSERVE, ESTIMATE, other), costs)
+    assert plan.next(Room(100)) == other.id
 
 
 def test_memory_bounds_what_runs_together_but_never_stops_all():

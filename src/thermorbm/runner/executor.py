@@ -63,9 +63,11 @@ class Schedule:
         return any(state in ("pending", "running") for state in self.states.values())
 
     def next(self, room: Room) -> str | None:
-        """The task that can start now, fits in the room, and has the longest work behind it; None if none.
+        """The task that can start now, fits in the room, and comes first; None if none.
 
-        With nothing running any task may start, whatever it needs.
+        Tasks that only read come before those that make something large for others to read, so that a run
+        that is cut off has read what it has made; then those with the longest work behind them. With nothing
+        running any task may start, whatever it needs.
         """
         running = [task_id for task_id, state in self.states.items() if state == "running"]
         for task_id in running:
@@ -77,7 +79,10 @@ class Schedule:
             and (not running or room.holds(self._costs[task_id]))
             and all(self.states[item] == "done" for item in self._tasks[task_id].inputs)
         ]
-        return min(ready, key=lambda item: (-self._ranks[item], item), default=None)
+        return min(ready, key=self._place_in_line, default=None)
+
+    def _place_in_line(self, task_id: str) -> tuple[bool, float, str]:
+        return self._tasks[task_id].makes_large, -self._ranks[task_id], task_id
 
     @cached_property
     def _ranks(self) -> dict[str, float]:
