@@ -53,11 +53,21 @@ def open_cluster(address: str, n_workers: int) -> Client:
         return Client(cluster)
     if "://" not in address:
         raise InputError("cluster", address, "local, slurm or an address like tcp://host:8786")
+    _check_certificates(address)
     try:
         return Client(address, timeout=CONNECT_SECONDS)
-    except (OSError, ValueError, TypeError, RuntimeError) as error:  # the last two: tls without certificates
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
         problem = f"no Dask scheduler answers ({' '.join(str(error).split()) or type(error).__name__:.120})"
         raise FileError(address, problem, "start one with: dask scheduler") from error
+
+
+def _check_certificates(address: str) -> None:
+    """Without them Dask tries to reach a tls:// address until its time is over."""
+    from distributed.security import Security
+
+    if address.startswith("tls://") and Security().get_connection_args("client").get("ssl_context") is None:
+        remedy = "name certificate and key in ~/.config/dask/tls.yaml, see docs/cluster.md"
+        raise FileError(address, "needs certificates, and Dask is set up with none", remedy)
 
 
 def local_cluster(n_workers: int) -> Any:
