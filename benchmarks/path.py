@@ -27,6 +27,8 @@ WAYS: dict[str, dict[str, Any]] = {
     "CD-1, 1e-3, bf16": {"gibbs_steps": 1, "learning_rate": 1e-3, "precision": "bf16"},
     "CD-1, 5e-3 at once": {"gibbs_steps": 1, "learning_rate": 5e-3},
     "CD-1, 5e-3, rise": {"gibbs_steps": 1, "learning_rate": 5e-3, "warm_up": 800},
+    "CD-1, 1.6e-2, rise and fall": {"learning_rate": 1.6e-2, **RAMPS},
+    "CD-1, 1.2e-2, rise and fall": {"learning_rate": 1.2e-2, **RAMPS},
     "CD-1, 8e-3, rise and fall": {"learning_rate": 8e-3, **RAMPS},
     "CD-1, 5e-3, rise and fall": {"learning_rate": 5e-3, **RAMPS},
     "CD-1, 5 / n_h, rise and fall": {"learning_rate": 5e-3, "reference_hidden": 1000, **RAMPS},

@@ -115,17 +115,19 @@ def log_partition_ais(
     rungs = min(plan[0], most) if n_rungs is None else whole_number("n_rungs", n_rungs, 1)
     plan = rungs, plan[1]
     while True:
-        found = sandwich(path, placed(betas, works, plan[0]), plan[1], seeds.spawn(1)[0], progress)
-        is_sound = _problem(found) is None
+        annealed = sandwich(path, placed(betas, works, plan[0]), plan[1], seeds.spawn(1)[0], progress)
+        is_sound = _problem(annealed) is None
         allowed = most if is_sound else max(most, most_doubted)
-        better = _next_plan(found, asked, allowed if n_rungs is None else plan[0], n_chains is None)
+        better = _next_plan(annealed, asked, allowed if n_rungs is None else plan[0], n_chains is None)
         if is_sound and n_rungs is None and plan[0] > most:  # further rungs were for soundness alone
             better = plan
-        narrow = found.upper - found.lower <= asked
-        if better == plan or (narrow and found.agrees and found.doubt is None):
-            result = _result(path, found, asked)
-            return _held_against(result, pattern_bound(path, found.betas, found.n_chains, seeds.spawn(1)[0]))
-        betas, works, plan = found.betas, found.forward.works, better
+        narrow = annealed.upper - annealed.lower <= asked
+        if better == plan or (narrow and annealed.agrees and annealed.doubt is None):
+            result = _result(path, annealed, asked)
+            return _held_against(
+                result, pattern_bound(path, annealed.betas, annealed.n_chains, seeds.spawn(1)[0])
+            )
+        betas, works, plan = annealed.betas, annealed.forward.works, better
 
 
 def planned_rungs(first: FirstRun) -> NDArray[np.float64]:
@@ -155,36 +157,36 @@ def _first_plan(works: NDArray[np.float64], asked: float, chains: int, adapt: bo
     return min(max(LEAST_RUNGS, math.ceil((length / spread) ** 2)), MOST_RUNGS), chains
 
 
-def _next_plan(found: Sandwich, asked: float, most_rungs: int, more_chains: bool) -> tuple[int, int]:
+def _next_plan(annealed: Sandwich, asked: float, most_rungs: int, more_chains: bool) -> tuple[int, int]:
     """Twice the rungs while weights spread widely, else as many chains as the error needs, up to the most."""
-    rungs, chains = len(found.betas) - 1, found.n_chains
-    if rungs < most_rungs and (found.spread > 2 * _SPREADS[0] or not more_chains):
+    rungs, chains = len(annealed.betas) - 1, annealed.n_chains
+    if rungs < most_rungs and (annealed.spread > 2 * _SPREADS[0] or not more_chains):
         return min(2 * rungs, most_rungs), chains
-    if more_chains and found.spread < _CHAINS_HELP:
-        factor = min(4.0, max(1.0, 1.2 * ((found.upper - found.lower) / asked) ** 2))
+    if more_chains and annealed.spread < _CHAINS_HELP:
+        factor = min(4.0, max(1.0, 1.2 * ((annealed.upper - annealed.lower) / asked) ** 2))
         most_chains = max(chains, min(MOST_CHAINS, MOST_STEPS // rungs))
         return rungs, min(math.ceil(factor * chains), most_chains)
     return rungs, chains
 
 
-def _result(path: Path, found: Sandwich, asked: float) -> LogPartition:
+def _result(path: Path, annealed: Sandwich, asked: float) -> LogPartition:
     base = path.log_start
     return LogPartition(
-        value=base + found.crossing.value.value,
-        error=found.error,
-        lower=base + found.lower,
-        upper=base + found.upper,
+        value=base + annealed.crossing.value.value,
+        error=annealed.error,
+        lower=base + annealed.lower,
+        upper=base + annealed.upper,
         method="ais",
-        verdict=_verdict(found, asked),
-        n_chains=found.n_chains,
-        n_rungs=len(found.betas) - 1,
-        ess=found.ess,
-        overlap=found.crossing.overlap,
-        worth=found.worth,
-        halves=found.halves,
-        equilibrium=found.equilibrium,
+        verdict=_verdict(annealed, asked),
+        n_chains=annealed.n_chains,
+        n_rungs=len(annealed.betas) - 1,
+        ess=annealed.ess,
+        overlap=annealed.crossing.overlap,
+        worth=annealed.worth,
+        halves=annealed.halves,
+        equilibrium=annealed.equilibrium,
         guide=path.guide,
-        betas=found.betas,
+        betas=annealed.betas,
     )
 
 
@@ -199,10 +201,10 @@ def _held_against(result: LogPartition, bound: Estimate | None) -> LogPartition:
     return replace(result, verdict=f"out of equilibrium: {missed}")
 
 
-def _verdict(found: Sandwich, asked: float) -> str:
-    width = found.upper - found.lower
+def _verdict(annealed: Sandwich, asked: float) -> str:
+    width = annealed.upper - annealed.lower
     is_wide = f"wider than asked: {width:.3g} nats instead of {asked:.3g}"
-    return _problem(found) or ("ok" if width <= asked else is_wide)
+    return _problem(annealed) or ("ok" if width <= asked else is_wide)
 
 
 def _problem(bounds: Sandwich) -> str | None:

@@ -66,10 +66,10 @@ class Analysis(Displayed):
 
     def _facts(self) -> dict[str, Any]:
         """Without what is known of training and data, but for the verdict."""
-        told = super()._facts()
+        facts = super()._facts()
         for name in ("parameters", "verdict", "training", "training_data", "certificate"):
-            del told[name]
-        return told | self.parameters | {"verdict": self.verdict and self.verdict["status"]}
+            del facts[name]
+        return facts | self.parameters | {"verdict": self.verdict and self.verdict["status"]}
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain JSON values."""
