@@ -214,6 +214,6 @@ def test_a_scheduler_that_dies_ends_the_run_with_one_line(scheduler, directory):
 
 
 def test_tls_without_certificates_is_one_line():
-    with pytest.raises(FileError, match="needs certificates.*tls.yaml") as caught:
+    with pytest.raises(FileError, match=r"needs certificates.*tls\.yaml") as caught:
         open_cluster("tls://127.0.0.1:1", 1)
     assert "\n" not in str(caught.value)
