@@ -162,14 +162,21 @@ def test_an_interrupt_is_one_line(capsys, monkeypatch):
     assert os.listdir() == []
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGUSR1"])
-def test_a_request_to_end_is_one_line(name, capsys, monkeypatch):
-    monkeypatch.setattr(samples, "sample", lambda *_, **__: signal.raise_signal(getattr(signal, name)))
-    before = signal.getsignal(getattr(signal, name))
+@pytest.fixture(params=["SIGTERM", "SIGHUP", "SIGUSR1"])
+def request_to_end(request):
+    """A signal with its default handler: nohup, under which tests may run, has SIGHUP ignored."""
+    number = getattr(signal, request.param)
+    before = signal.signal(number, signal.SIG_DFL)
+    yield number
+    signal.signal(number, before)
+
+
+def test_a_request_to_end_is_one_line(request_to_end, capsys, monkeypatch):
+    monkeypatch.setattr(samples, "sample", lambda *_, **__: signal.raise_signal(request_to_end))
     assert run(sample_arguments()) == 143
     assert capsys.readouterr() == ("", "error: ended on request\n")
     assert os.listdir() == []
-    assert signal.getsignal(getattr(signal, name)) == before
+    assert signal.getsignal(request_to_end) == signal.SIG_DFL
 
 
 def test_arrays_are_not_replaced_by_what_is_made_from_them(capsys):
