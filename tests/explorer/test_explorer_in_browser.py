@@ -56,7 +56,7 @@ def test_it_opens_near_the_transition_and_runs(driver, explored_run):
     open_page(driver, explored_run / "explore.html")
     assert text(driver, "h1") == "Small <script>alert(1)</script> & <b>bold</b> study"
     assert driver.find_elements("css selector", "h1 b, h1 script") == []
-    assert text(driver, "#value-text").startswith("T = 2.5 (above Tc = 2.269")
+    assert text(driver, "#value-text").startswith("T = 2.5 (above T_c = 2.269")
     wait_for(driver, lambda d: int(re.search(r"step (\d+)", text(d, "#pane-0 .numbers"))[1]) >= 3)
     assert not is_shown(driver, "#problem")
     assert complaints(driver) == []

@@ -112,7 +112,9 @@ class _Reader:
         chosen = {key: _machines_of(family, *KINDS[key]) for key in KINDS}
         chosen = {key: machines for key, machines in chosen.items() if machines}
         notes = [
-            f"Family {family.name} has no {NAMES[key].lower()} machines." for key in PAIR if key not in chosen
+            f"No {NAMES[key].lower()} machines were trained on {family.name}."
+            for key in PAIR
+            if key not in chosen
         ]
         values = {row.value for row in family.balanced_data()}
         values |= {value for machines in chosen.values() for value in machines}

@@ -14,7 +14,7 @@ from thermorbm.runner.task import Cost, Task
 
 # Standard deviations of ln(seconds that a task takes / seconds that its cost says) before anything is
 # measured: the parts of the computer, of the kind of task, and of the task itself.
-COMPUTER, KIND, TASK = 0.5, 0.7, 0.3
+COMPUTER, KIND, TASK = 0.7, 0.7, 0.3
 LOAD = 1.0  # how far the part of the computer wanders while a run lasts
 OVERHEAD_SECONDS = 0.3  # loading may add as much, so that short tasks say little
 # The stated end moves to the estimated one within this share of the time since the begin, and by no more
@@ -99,12 +99,15 @@ class Clock:
         """
         now, pace = time.monotonic(), deepcopy(self._pace)
         for task_id, item in self.under_way.items():
-            self._learn(pace, task_id, now - item.since, item.fraction - item.first)
+            elapsed, seen = now - item.since, item.fraction - item.first
+            if seen <= 0 and elapsed > self._expected(pace.factors(), task_id):
+                seen = 1 - item.first  # it takes at least as long as until now
+            self._learn(pace, task_id, elapsed, seen)
         if not self._is_measured:
             return None
         factors = pace.factors()
         rest = [
-            self._rest(task_id, factors[self._tasks[task_id].kind] * self._costs[task_id].seconds, now)
+            self._rest(task_id, self._expected(factors, task_id), now)
             for task_id, state in states.items()
             if state == "pending" or task_id in self.under_way
         ]
@@ -115,6 +118,10 @@ class Clock:
             cost = fraction * self._costs[task_id].seconds
             pace.learn(self._tasks[task_id].kind, cost, seconds, fraction)
             self._is_measured = True
+
+    def _expected(self, factors: Mapping[str, float], task_id: str) -> float:
+        """Seconds that the whole task should take."""
+        return factors[self._tasks[task_id].kind] * self._costs[task_id].seconds
 
     def _rest(self, task_id: str, expected: float, now: float) -> float:
         """Seconds left of a task: as expected at its begin, and more and more by its own pace."""
