@@ -31,7 +31,7 @@ NOT_KEPT = (
 NOT_TRAINED = "there is no such machine here"
 # (role, as_paper) of each kind by its key, in the order of choice.
 KINDS = {"dense": ("main", False), "symmetric": ("symmetric", False), "as-paper": ("main", True)}
-NAMES = {"dense": "Dense", "symmetric": "Symmetric", "as-paper": "Dense, trained as the paper's"}
+NAMES = {"dense": "Dense", "symmetric": "Symmetric", "as-paper": "Dense, as the paper's"}
 PAIR = ("dense", "symmetric")  # side by side
 # What arrays of any type and shape lead to: reduced results may come from somebody else.
 MISFIT = (ValueError, TypeError, ArithmeticError, LookupError)
