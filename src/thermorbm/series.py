@@ -39,7 +39,7 @@ class Series(Sequence[Dataset | Measurements]):
         datasets = [each for each in members if isinstance(each, Dataset)]
         if not datasets:
             remedy = "of arrays: tr.Series.from_arrays({2.0: array, 2.5: another})"
-            raise InputError("series", f"{len(members)} without a Dataset", "datasets", remedy)
+            raise InputError("series", members, "a list of datasets", remedy)
         for each in datasets:
             if each.temperature is None:
                 raise InputError("series", each, "datasets whose temperature is known")
