@@ -17,10 +17,10 @@ from thermorbm.runner.task import Cost, Task
 COMPUTER, KIND, TASK = 0.7, 0.7, 0.3
 LOAD = 1.0  # how far the part of the computer wanders while a run lasts
 OVERHEAD_SECONDS = 0.3  # loading may add as much, so that short tasks say little
-# The stated end moves to the estimated one within this share of the time since the begin, and by no more
-# than a fifth (ln 1.2) of the time left in a minute, or in a tenth of the time left if that is less.
+# The stated end moves to the estimated one within this share of the time since the begin. From one line of
+# the display to the next, a minute or this share of the time left, the time stated changes by a fifth at most.
 INERTIA, MOST_CHANGE = 0.05, math.log(1.2)
-BETWEEN_LINES, SHARE_BETWEEN_LINES = 60.0, 0.1
+BETWEEN_LINES, SHARE_BETWEEN_LINES = 60.0, 0.05
 OVERDUE = 0.1  # a task that should have ended lasts for this share of its time until now
 
 
@@ -139,9 +139,9 @@ class Clock:
             self._end = now + left
         waited, elapsed = now - self._asked, max(now - self._began, 1e-9)
         change = -math.expm1(-waited / (INERTIA * elapsed)) * (now + left - self._end)
-        stated = max(self._end - now, SHARE_BETWEEN_LINES * left)
-        most = MOST_CHANGE * stated * waited / min(SHARE_BETWEEN_LINES * left + 1, BETWEEN_LINES)
-        self._end += min(max(change, -most), most)
+        stated = max(self._end - now, 0.1 * left)
+        most = MOST_CHANGE * stated * waited / max(min(SHARE_BETWEEN_LINES * left, BETWEEN_LINES), 1.0)
+        self._end += min(max(change, -most), waited + most)
         self._pace.wait(waited / (elapsed + left))
         self._asked = now
         return max(0.0, self._end - now)
