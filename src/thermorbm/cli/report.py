@@ -206,11 +206,16 @@ def _print(rows: list[tuple[FamilyResults, CriticalTemperature]]) -> None:
         for family, row in rows
     ]
     if cells:
-        print_table("critical temperatures", COLUMNS, cells, right=False)
+        print_table(
+            "critical temperatures; target: the peak on the same finite lattice", COLUMNS, cells, right=False
+        )
 
 
 def _machines(row: CriticalTemperature) -> str:
-    return "" if row.variant is None else f"{row.variant} {row.n_hidden}"
+    if row.variant is None:
+        return "(data)"
+    variant = "" if row.variant == "main" else f"{row.variant}, "
+    return f"{variant}n_h = {row.n_hidden}"
 
 
 def _numbers(row: CriticalTemperature) -> tuple[str, str, str]:

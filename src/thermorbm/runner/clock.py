@@ -17,8 +17,8 @@ from thermorbm.runner.task import Cost, Task
 COMPUTER, KIND, TASK = 0.7, 0.7, 0.3
 LOAD = 1.0  # how far the part of the computer wanders while a run lasts
 OVERHEAD_SECONDS = 0.3  # loading may add as much, so that short tasks say little
-# The stated end moves to the estimated one within this share of the time since the begin. From one line of
-# the display to the next, a minute or this share of the time left, the time stated changes by a fifth at most.
+# The stated end moves to the estimated one within this share of the time since the begin. From one line
+# to the next, that is in a minute or in this share of the time left, the time stated changes by a fifth.
 INERTIA, MOST_CHANGE = 0.05, math.log(1.2)
 BETWEEN_LINES, SHARE_BETWEEN_LINES = 60.0, 0.05
 OVERDUE = 0.1  # a task that should have ended lasts for this share of its time until now
