@@ -101,7 +101,8 @@ class Series(Sequence[Dataset | Measurements]):
 
     def __repr__(self) -> str:
         first, last = self.temperatures[0], self.temperatures[-1]
-        return f"Series({len(self)} temperatures from {first:g} to {last:g}, {self._hamiltonian})"
+        span = f"{len(self)} temperatures from {first:g} to {last:g}" if len(self) > 1 else f"T = {first:g}"
+        return f"Series({span}, {self._hamiltonian})"
 
     def _repr_html_(self) -> str:
         n_samples = {f"T = {_temperature(each):g}": each for each in self._members}
