@@ -134,8 +134,8 @@ def _others_words(family: FamilyView, machines: list[TcEstimate]) -> Markup:
     if len(distances) > 1:
         middle, furthest = (percent(each, digits=1) for each in (np.median(distances), distances[-1]))
         words = (
-            "The picture has those nearest to their targets, of {} indicators: half of all lie within {}, all "
-            "within {}."
+            "The picture has those nearest to their targets, of {} indicators: half of all lie within {}, "
+            "all within {}."
         )
         return text(words, len(distances), middle, furthest)
     values = sorted(row.value for row in machines)
