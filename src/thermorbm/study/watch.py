@@ -20,7 +20,7 @@ WORDS = {
     "interactions": "reading couplings",
     "partition": "computing ln Z",
     "bracket": "bounding entropies",
-    "estimate": "estimating critical temperatures",
+    "estimate": "estimating transitions",
     "scaling": "joining lattices of several sides",
 }
 
