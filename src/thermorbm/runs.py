@@ -104,7 +104,7 @@ class StudyRun:
 def load_run(path: str | Path) -> StudyRun:
     """Reads the results in a run directory.
 
-    FileError if it is no run directory, or if its study is under way or was stopped; the message says how far.
+    FileError if it is no run directory, or if its study is under way or was stopped; it says how far.
     """
     return StudyRun(path)
 
