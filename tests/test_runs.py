@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 import thermorbm as tr
 from study_fixtures import TWO as STUDY
 from thermorbm.errors import FileError, InputError, ThermorbmError
+from thermorbm.runner.lock import locked
 from thermorbm.runner.rundir import open_run, prepare
 from thermorbm.storage import read_json
 
@@ -87,7 +88,9 @@ def test_what_is_not_a_finished_run(tmp_path):
         tr.load_run(tmp_path)
     directory = open_run(tmp_path / "x", "mine")
     prepare(directory, "", [])
-    with pytest.raises(FileError, match="is under way: 0 of 0 tasks are done"):
+    with pytest.raises(FileError, match="was stopped: 0 of 0 tasks are done; run it again"):
+        tr.load_run(tmp_path / "x")
+    with locked(directory.lock), pytest.raises(FileError, match="is under way: 0 of 0 tasks are done; wait"):
         tr.load_run(tmp_path / "x")
 
 

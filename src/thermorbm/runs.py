@@ -104,7 +104,7 @@ class StudyRun:
 def load_run(path: str | Path) -> StudyRun:
     """Reads the results in a run directory.
 
-    FileError if it is no run directory, or if its study is under way; the message says how far it is.
+    FileError if it is no run directory, or if its study is under way or was stopped; it says how far.
     """
     return StudyRun(path)
 
@@ -147,7 +147,10 @@ class Silent:
 def _read(path: Path) -> Results:
     directory = existing_run(path)
     if not directory.results.exists() and directory.plan.exists():
-        counts = read_status(directory).counts
-        problem = f"is under way: {counts['done']} of {sum(counts.values())} tasks are done"
-        raise FileError(path, problem, f"wait for it, or see: thermorbm status {path}")
+        status = read_status(directory)
+        far = f"{status.counts['done']} of {sum(status.counts.values())} tasks are done"
+        if status.runner or status.shards:
+            raise FileError(path, f"is under way: {far}", f"wait for it, or see: thermorbm status {path}")
+        remedy = f"run it again to go on, or collect what there is: thermorbm report {path}"
+        raise FileError(path, f"was stopped: {far}", remedy)
     return read_run(path).results

@@ -39,7 +39,7 @@ class Series(Sequence[Dataset | Measurements]):
         datasets = [each for each in members if isinstance(each, Dataset)]
         if not datasets:
             remedy = "of arrays: tr.Series.from_arrays({2.0: array, 2.5: another})"
-            raise InputError("series", f"{len(members)} without a Dataset", "datasets", remedy)
+            raise InputError("series", members, "a list of datasets", remedy)
         for each in datasets:
             if each.temperature is None:
                 raise InputError("series", each, "datasets whose temperature is known")
@@ -101,7 +101,8 @@ class Series(Sequence[Dataset | Measurements]):
 
     def __repr__(self) -> str:
         first, last = self.temperatures[0], self.temperatures[-1]
-        return f"Series({len(self)} temperatures from {first:g} to {last:g}, {self._hamiltonian})"
+        span = f"{len(self)} temperatures from {first:g} to {last:g}" if len(self) > 1 else f"T = {first:g}"
+        return f"Series({span}, {self._hamiltonian})"
 
     def _repr_html_(self) -> str:
         n_samples = {f"T = {_temperature(each):g}": each for each in self._members}

@@ -98,7 +98,7 @@ def test_a_study_under_way_says_so(copied_run, capsys):
     assert "exists already; choose another name or use --force" in capsys.readouterr().err
     text = page.read_text(encoding="utf-8")
     assert "tasks are done, 2 machines are not trained yet. The page" in text
-    assert "Family 2d has no symmetric machines" in text
+    assert "No symmetric machines were trained on 2d." in text
 
 
 def test_a_damaged_machine_is_named(copied_run):

@@ -56,7 +56,7 @@ def test_it_opens_near_the_transition_and_runs(driver, explored_run):
     open_page(driver, explored_run / "explore.html")
     assert text(driver, "h1") == "Small <script>alert(1)</script> & <b>bold</b> study"
     assert driver.find_elements("css selector", "h1 b, h1 script") == []
-    assert text(driver, "#value-text").startswith("T = 2.5 (above Tc = 2.269")
+    assert text(driver, "#value-text").startswith("T = 2.5 (above T_c = 2.269")
     wait_for(driver, lambda d: int(re.search(r"step (\d+)", text(d, "#pane-0 .numbers"))[1]) >= 3)
     assert not is_shown(driver, "#problem")
     assert complaints(driver) == []
@@ -256,12 +256,26 @@ def test_another_machine_in_a_pane(browser):
     assert text(browser, "#pane-1 .numbers").startswith("step 200")
 
 
+# Boxes of machines that are narrower than the longest name in them with its arrow, and tables that are cut.
+CUT_OFF = """
+const pen = document.createElement("canvas").getContext("2d");
+const boxes = [...document.querySelectorAll("select.kind")].filter(box => {
+  pen.font = getComputedStyle(box).font;
+  const widths = [...box.options].map(option => pen.measureText(option.text).width);
+  return box.offsetParent && box.clientWidth < Math.max(...widths) + 20;
+});
+const tables = [...document.querySelectorAll(".scroll")].filter(box => box.scrollWidth > box.clientWidth);
+return [...boxes, ...tables].map(box => box.textContent);
+"""
+
+
 def test_narrow_windows_need_no_sideways_scrolling(browser):
     metrics = {"width": 390, "height": 800, "deviceScaleFactor": 2, "mobile": True}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     try:
         wait_for(browser, lambda d: d.execute_script("return window.innerWidth") == 390)
         assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+        assert browser.execute_script(CUT_OFF) == []
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 

@@ -44,5 +44,5 @@ def test_run_ends_with_the_report(finished_run, copied_run, quick_figures, capsy
     study = finished_run.parent / "study.toml"
     assert run(["run", str(study), "--out", str(copied_run), "--workers", "1"]) == 0
     out = capsys.readouterr().out
-    assert "critical temperatures" in out
+    assert "critical temperature;" in out
     assert out.splitlines()[-1] == f"report: {copied_run / 'report.html'}"

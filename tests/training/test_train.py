@@ -232,6 +232,7 @@ def test_numpy_numbers_are_numbers(coins):
         ({"device": "abacus"}, "device must be 'auto', 'cpu' or a device that torch has here, got 'abacus'"),
         ({"threads": 0}, "threads must be a whole number >= 1, got 0"),
         ({"epoch": 5}, "got 'epoch'; did you mean 'epochs'"),
+        ({"n_hiden": 5}, "option of train must be one of .*, got 'n_hiden'; did you mean 'n_hidden'"),
     ],
 )
 def test_bad_input(coins, options, message):

@@ -26,7 +26,6 @@ Exit codes:
   0    success
   2    not a run directory, or nothing in it yet
 """
-COLUMNS = "", "indicator", "machines", "T_c", "target", "off"
 
 
 @app.command(epilog=EPILOG)
@@ -161,7 +160,7 @@ def critical(
         rows = [{"family": family.name, **as_plain(row)} for family, row in _sought(results)]
         print_json({"critical_temperatures": rows})
         return
-    _print(list(_sought(results)))
+    _print(list(_sought(results)), results)
     _say_notes(results)
 
 
@@ -172,9 +171,8 @@ def show_headlines(results: Results, path: Path) -> None:
     rows = list(_sought(results))
     chosen = [(family, row) for family, row in rows if is_headline(row) and _is_determined(row)]
     # Of machines of several sizes the last, which is the largest.
-    _print(
-        list({(family.name, row.indicator, row.variant): (family, row) for family, row in chosen}.values())
-    )
+    last = {(family.name, row.indicator, row.variant): (family, row) for family, row in chosen}
+    _print(list(last.values()), results)
     machines = [machine for family in results.families for machine in family.machines]
     for as_paper, words in ((False, "machines"), (True, "machines trained as the paper's")):
         verdicts = Counter(each.verdict.status for each in machines if bool(each.as_paper) == as_paper)
@@ -183,7 +181,8 @@ def show_headlines(results: Results, path: Path) -> None:
             say(f"{verdicts.total()} {words}: {counts}")
     if rows:
         n_determined = sum(_is_determined(row) for _, row in rows)
-        say(f"{n_determined} of {len(rows)} indicators give a T_c; all of them: thermorbm critical {path}")
+        give = f"give a {_symbol(results)}; all of them: thermorbm critical {path}"
+        say(f"{n_determined} of {len(rows)} indicators {give}")
 
 
 def _sought(results: Results) -> Iterator[tuple[FamilyResults, CriticalTemperature]]:
@@ -198,7 +197,12 @@ def _is_determined(row: CriticalTemperature) -> bool:
     return row.estimate is not None and row.problem is None
 
 
-def _print(rows: list[tuple[FamilyResults, CriticalTemperature]]) -> None:
+def _symbol(results: Results) -> str:
+    """T_c, or the like for another control parameter."""
+    return f"{results.study.control.symbol}_c"
+
+
+def _print(rows: list[tuple[FamilyResults, CriticalTemperature]], results: Results) -> None:
     from thermorbm.study.quantities import indicator_text
 
     cells = [
@@ -206,11 +210,17 @@ def _print(rows: list[tuple[FamilyResults, CriticalTemperature]]) -> None:
         for family, row in rows
     ]
     if cells:
-        print_table("critical temperatures", COLUMNS, cells, right=False)
+        control = results.study.control
+        title = f"critical {control.name}; target: the peak on the same finite lattice"
+        columns = "", "indicator", "machines", _symbol(results), "target", "off"
+        print_table(title, columns, cells, right=False)
 
 
 def _machines(row: CriticalTemperature) -> str:
-    return "" if row.variant is None else f"{row.variant} {row.n_hidden}"
+    if row.variant is None:
+        return "(data)"
+    variant = "" if row.variant == "main" else f"{row.variant}, "
+    return f"{variant}n_h = {row.n_hidden}"
 
 
 def _numbers(row: CriticalTemperature) -> tuple[str, str, str]:

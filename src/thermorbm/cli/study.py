@@ -164,7 +164,8 @@ def _conclude(summary: RunSummary[Results]) -> int:
         # What was done before and could not be used was done again.
         n_before = min(summary.n_before, summary.n_tasks - len(outcome.done))
         n_done = n_before + len(outcome.done)
-        say(f"{n_done} of {summary.n_tasks} tasks done, {n_before} of them before; results in {path}")
+        before = f", {n_before} of them before" if n_before else ""
+        say(f"{n_done} of {summary.n_tasks} tasks done{before}; results in {path}")
     if not summary.is_complete:
         say(f"{len(outcome.failed)} tasks failed, {len(outcome.skipped)} skipped; see {path / 'failed'}")
         return TASK_FAILED
@@ -187,10 +188,10 @@ def _warn(results: Results) -> int:
 
 def show_status(progress: Status) -> None:
     """How far a study is, and what it is at."""
-    from thermorbm.study.watch import time_left
+    from thermorbm.study.watch import WORDS, time_left
 
     counts = ", ".join(f"{number} {state}" for state, number in progress.counts.items() if number)
-    rows = [(kind, f"{done}/{total}") for kind, (done, total) in progress.stages.items()]
+    rows = [(WORDS.get(kind, kind), f"{done}/{total}") for kind, (done, total) in progress.stages.items()]
     print_table(f"{progress.study}: {counts}", ("stage", "done"), rows, right=True)
     if progress.runner:
         who, left = progress.runner, time_left(progress.eta_seconds)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from thermorbm.checks import whole_number
 from thermorbm.errors import InputError
 from thermorbm.exact.jets import FloatArray, Jet
+from thermorbm.shown import Displayed
 
 # Kramers and Wannier, Phys. Rev. 60, 252 (1941): sinh(2 / T_c) = 1.
 TC_2D = 2 / math.log1p(math.sqrt(2))
@@ -28,8 +29,8 @@ ManyTemperatures = Sequence[float] | NDArray[Any]
 COLDEST, HOTTEST = 1e-3, 1e140
 
 
-@dataclass(frozen=True, eq=False)
-class Thermodynamics(Generic[Value]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Thermodynamics(Displayed, Generic[Value]):
     """Per spin, with J = k_B = 1: floats for one temperature, arrays for an array of temperatures.
 
     energy and free_energy = energy - T entropy are in units of J, heat_capacity and entropy in units of k_B.
@@ -43,7 +44,7 @@ class Thermodynamics(Generic[Value]):
     magnetization: Value | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MagneticThermodynamics(Thermodynamics[Value]):
     """Thermodynamics where the magnetization per spin is known."""
 

@@ -20,7 +20,7 @@ from thermorbm.explorer.pictures import StaticPicture, static_pictures
 from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.report.page import script_json
 from thermorbm.report.run import Run, read_run
-from thermorbm.report.style import BLUE, DIVERGING, GREEN, GREY, VERMILION
+from thermorbm.report.style import BLUE, DIVERGING, GREEN, GREY, ORANGE
 from thermorbm.stats import Estimate
 from thermorbm.storage import atomic_path, check_target, finite
 
@@ -28,7 +28,7 @@ SCRIPTS = (
     "machine.js", "pictures.js", "charts.js", "figure.js", "state.js", "chains.js", "choice.js", "view.js",
     "clock.js", "drawing.js", "explorer.js",
 )  # fmt: skip
-COLOURS = {"data": GREY, "dense": BLUE, "symmetric": VERMILION, "as-paper": GREEN}
+COLOURS = {"data": GREY, "dense": BLUE, "symmetric": ORANGE, "as-paper": GREEN}
 STOPS = 17  # of the colour scale of weights
 MEGABYTE = 1_000_000
 REST = 2 * MEGABYTE  # of the page for all but weights

@@ -31,7 +31,7 @@ NOT_KEPT = (
 NOT_TRAINED = "there is no such machine here"
 # (role, as_paper) of each kind by its key, in the order of choice.
 KINDS = {"dense": ("main", False), "symmetric": ("symmetric", False), "as-paper": ("main", True)}
-NAMES = {"dense": "Dense", "symmetric": "Symmetric", "as-paper": "Dense, trained as the paper's"}
+NAMES = {"dense": "Dense", "symmetric": "Symmetric", "as-paper": "Dense, as the paper's"}
 PAIR = ("dense", "symmetric")  # side by side
 # What arrays of any type and shape lead to: reduced results may come from somebody else.
 MISFIT = (ValueError, TypeError, ArithmeticError, LookupError)
@@ -112,7 +112,9 @@ class _Reader:
         chosen = {key: _machines_of(family, *KINDS[key]) for key in KINDS}
         chosen = {key: machines for key, machines in chosen.items() if machines}
         notes = [
-            f"Family {family.name} has no {NAMES[key].lower()} machines." for key in PAIR if key not in chosen
+            f"No {NAMES[key].lower()} machines were trained on {family.name}."
+            for key in PAIR
+            if key not in chosen
         ]
         values = {row.value for row in family.balanced_data()}
         values |= {value for machines in chosen.values() for value in machines}

@@ -74,7 +74,7 @@ def frame_of(panel: Panel, width: float = 460, height: float = 290) -> Frame:
         height = top + bottom + ROW_HEIGHT * (len(panel.rows) + 0.4)
     y = Axis(*y_limits(panel), height - bottom, top, panel.log_y)
     if panel.rows:
-        left = min(14 + LETTER * max(_letters(label) for label in panel.rows), 0.55 * width)
+        left = min(14 + LETTER * max(_letters(label) for label in panel.rows), 0.62 * width)
     else:
         left = max(58.0, 26 + LETTER * max((len(words) for _, words in y.ticks(N_NUMBERS)), default=0))
     return Frame(width, height, Axis(*x_limits(panel), left, width - 12, panel.log_x), y)

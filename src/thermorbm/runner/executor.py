@@ -10,9 +10,10 @@ from functools import cached_property
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+from thermorbm.runner.clock import Clock
 from thermorbm.runner.lock import Lock
 from thermorbm.runner.pool import Answer, Workers
-from thermorbm.runner.progress import Clock, Listener, Snapshot, State, count, stages
+from thermorbm.runner.progress import Listener, Running, Snapshot, State, count, stages
 from thermorbm.runner.rundir import RunDirectory
 from thermorbm.runner.store import is_done
 from thermorbm.runner.task import Cost, Room, Task, short_id
@@ -166,7 +167,7 @@ class Executor:
                         self._take(answer)
                     self._show()
         finally:
-            self._clock.started.clear()
+            self._clock.under_way.clear()
             self._listener.update(self._snapshot())
             self._write_state()
         return Outcome(tuple(self._done), self._failed, tuple(self._skipped))
@@ -192,7 +193,7 @@ class Executor:
     def _take(self, answer: Answer) -> None:
         task_id, message = answer.task_id, answer.message
         if message["event"] == "progress":
-            self._clock.fractions[task_id] = message["fraction"]
+            self._clock.report(task_id, message["fraction"])
             return
         self._clock.stop(task_id, message.get("seconds"))
         if message["event"] == "done":
@@ -248,8 +249,12 @@ class Executor:
 
     def _snapshot(self) -> Snapshot:
         states = self._schedule.states
-        eta = self._clock.eta(states, self._n_workers)
-        return Snapshot(count(states), stages(states, self._tasks), self._clock.running(), eta)
+        now, left = time.monotonic(), self._clock.time_left(states, self._n_workers)
+        running = tuple(
+            Running(short_id(task_id), now - item.start, item.fraction)
+            for task_id, item in self._clock.under_way.items()
+        )
+        return Snapshot(count(states), stages(states, self._tasks), running, left)
 
     def _write_state(self) -> None:
         """Writes what is under way, for `status`, which sees from the result files what is done."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,14 +12,8 @@ from thermorbm.records import BadRecord, from_plain
 from thermorbm.runner.lock import owner
 from thermorbm.runner.rundir import RunDirectory, read_plan, shard_owners
 from thermorbm.runner.store import damage
-from thermorbm.runner.task import Cost, Task, short_id
+from thermorbm.runner.task import Task, short_id
 from thermorbm.storage import read_json
-
-# What the estimated costs weigh beside what was measured: so many seconds, or this share of all work. The
-# first tasks, which load compilers, would otherwise speak for all.
-PRIOR_SECONDS, PRIOR_SHARE = 20.0, 0.05
-# The time left that is shown follows what is estimated within this share of it.
-INERTIA_SECONDS, INERTIA_SHARE = 3.0, 0.15
 
 STATES = ("done", "running", "pending", "failed", "skipped")
 
@@ -53,85 +45,6 @@ class Listener(Protocol):
 
     def update(self, snapshot: Snapshot) -> None:
         """Called a few times a second."""
-
-
-@dataclass
-class Clock:
-    """Learns from finished tasks how far the estimated costs are off, kind by kind.
-
-    The ratio of a kind is drawn towards that of all kinds, and that one towards 1, as if PRIOR_SECONDS more
-    had been measured to be so; and the end that is shown moves slowly. So the time left does not wander.
-    """
-
-    costs: Mapping[str, Cost]
-    tasks: Mapping[str, Task]
-    started: dict[str, float] = field(default_factory=dict)
-    fractions: dict[str, float] = field(default_factory=dict)
-    _measured: dict[str, float] = field(default_factory=dict)
-    _estimated: dict[str, float] = field(default_factory=dict)
-    _announced: tuple[float, float] | None = (
-        None  # when the time left was asked for, and the end that was shown
-    )
-
-    def start(self, task_id: str) -> None:
-        self.started[task_id], self.fractions[task_id] = time.monotonic(), 0.0
-
-    def stop(self, task_id: str, seconds: float | None = None) -> None:
-        """seconds: what it took, None if it did not finish."""
-        del self.started[task_id], self.fractions[task_id]
-        if seconds is not None:
-            kind = self.tasks[task_id].kind
-            self._measured[kind] = self._measured.get(kind, 0.0) + seconds
-            self._estimated[kind] = self._estimated.get(kind, 0.0) + self.costs[task_id].seconds
-
-    def running(self) -> tuple[Running, ...]:
-        now = time.monotonic()
-        return tuple(
-            Running(short_id(task_id), now - start, self.fractions[task_id])
-            for task_id, start in self.started.items()
-        )
-
-    def eta(self, states: Mapping[str, str], n_workers: int) -> float | None:
-        """Seconds left: the work that remains over the number of workers, or the longest task under way."""
-        if not self._measured:
-            return None
-        now, ratios = time.monotonic(), self._ratios()
-        expected = {
-            task_id: ratios[self.tasks[task_id].kind] * self.costs[task_id].seconds
-            for task_id, state in states.items()
-            if state == "pending" or task_id in self.started
-        }
-        rest = [
-            _rest(expected.pop(task_id), now - start, self.fractions[task_id])
-            for task_id, start in self.started.items()
-        ]
-        return self._steadied(now, max([(sum(expected.values()) + sum(rest)) / n_workers, *rest]))
-
-    def _ratios(self) -> dict[str, float]:
-        """Measured over estimated seconds, for every kind of task."""
-        prior = max(PRIOR_SECONDS, PRIOR_SHARE * sum(cost.seconds for cost in self.costs.values()))
-        overall = (sum(self._measured.values()) + prior) / (sum(self._estimated.values()) + prior)
-        return {
-            kind: (self._measured.get(kind, 0.0) + prior * overall) / (self._estimated.get(kind, 0.0) + prior)
-            for kind in {task.kind for task in self.tasks.values()}
-        }
-
-    def _steadied(self, now: float, left: float) -> float:
-        """The time left by an end that moves slowly towards the one that is estimated."""
-        if self._announced is None or left == 0:
-            self._announced = now, now + left
-        asked, end = self._announced
-        weight = -math.expm1(-(now - asked) / max(INERTIA_SECONDS, INERTIA_SHARE * left))
-        end += weight * (now + left - end)
-        self._announced = now, end
-        return max(0.0, end - now)
-
-
-def _rest(expected: float, elapsed: float, fraction: float) -> float:
-    """Seconds left of a task: as expected at its begin, and more and more by its own pace."""
-    if fraction == 0:
-        return max(0.0, expected - elapsed)
-    return (1 - fraction) * ((1 - fraction) * expected + elapsed)
 
 
 def count(states: Mapping[str, str]) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 from thermorbm.runner.progress import Snapshot
@@ -19,7 +20,7 @@ WORDS = {
     "interactions": "reading couplings",
     "partition": "computing ln Z",
     "bracket": "bounding entropies",
-    "estimate": "estimating critical temperatures",
+    "estimate": "estimating transitions",
     "scaling": "joining lattices of several sides",
 }
 
@@ -56,14 +57,20 @@ def kinds_under_way(snapshot: Snapshot) -> list[str]:
     return [kind for kind in snapshot.stages if kind in kinds]
 
 
+# A time below the first number of seconds is told in multiples of the second; steps are below a fifth.
+STEPS = ((95, 10), (30 * 60, 60), (60 * 60, 5 * 60), (145 * 60, 10 * 60), (10 * 3600, 1800), (math.inf, 3600))
+
+
 def time_left(seconds: float | None) -> str:
     """In words no finer than it is known."""
     if seconds is None:
         return "time left not known yet"
     if seconds < 10:
         return "a few seconds left"
-    if seconds < 90:
-        return f"about {10 * round(seconds / 10)} s left"
-    if seconds < 90 * 60:
-        return f"about {round(seconds / 60)} min left"
-    return f"about {seconds / 3600:.1f} h left"
+    step = next(step for below, step in STEPS if seconds < below)
+    rounded = step * round(seconds / step)
+    if rounded < 120:
+        return f"about {rounded} s left"
+    if rounded < 145 * 60:
+        return f"about {rounded // 60} min left"
+    return f"about {rounded / 3600:g} h left"

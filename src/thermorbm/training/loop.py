@@ -6,10 +6,11 @@ import logging
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
+from inspect import signature
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from thermorbm.dataset import Dataset, as_dataset
-from thermorbm.errors import FileError, InputError
+from thermorbm.errors import FileError, InputError, unknown_name
 from thermorbm.model import Machine
 from thermorbm.shown import html_table, shown_progress
 from thermorbm.storage import check_target
@@ -139,6 +140,7 @@ def train(
     history as TensorBoard reads it, record by record. Where torch.distributed has been started with several
     ranks, all of them call this and share the work.
     """
+    _check_options(changes)
     data = as_dataset("data", data)
     validation = None if validation is None else as_dataset("validation", validation)
     if epochs is not None:
@@ -159,6 +161,15 @@ def train(
             result = _Run(trainer, data, validation, int(seed), checkpoint, listener, board).finish()
         _log.info("trained: %r", result)
         return result
+
+
+def _check_options(changes: Mapping[str, Any]) -> None:
+    """A name that is no field of recipes may be meant for an argument of `train`."""
+    of_recipes = [field.name for field in fields(Recipe)]
+    for name in changes:
+        if name not in of_recipes:
+            of_train = [own for own in signature(train).parameters if own != "changes"]
+            raise unknown_name("option of train", name, [*of_train, *of_recipes])
 
 
 @contextmanager

@@ -1,13 +1,17 @@
 // Drawing by mouse, touch and keys, and the choice of a filter.
 const Drawing = (function () {
   const get = App.get, state = App.state, panes = App.panes;
+  const HINTS = {
+    hidden: "Chains begin with hidden units drawn as +1 with probability p_h = (1 + ⟨|m|⟩)/2, where ⟨|m|⟩ is that of the data.",
+    drawing: "Draw on either machine with the mouse, a finger, or the arrow keys and space; then press Run."
+  };
   function showStart() {
     const drawing = state.start === "drawing";
     document.querySelectorAll(".start").forEach(function (button) {
       button.setAttribute("aria-pressed", String(button.dataset.start === state.start));
     });
     get("brush").hidden = !drawing;
-    get("hint").textContent = drawing ? "Draw on either machine with the mouse, a finger, or the arrow keys and space; then press Run." : "";
+    get("hint").textContent = HINTS[state.start] || "";
     panes.forEach(function (pane) {
       pane.spins.classList.toggle("drawable", drawing);
       pane.spins.tabIndex = drawing ? 0 : -1;

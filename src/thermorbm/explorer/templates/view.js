@@ -7,7 +7,7 @@ const View = (function () {
   function showPoint() {
     const value = point().value, critical = family().critical;
     const relative = critical === null ? "" : value < critical ? " (below " : " (above ";
-    get("value-text").textContent = at(value) + (relative ? relative + page.control.symbol + "c = " + critical.toFixed(3) + ")" : "");
+    get("value-text").textContent = at(value) + (relative ? relative + page.control.symbol + "_c = " + critical.toFixed(3) + ")" : "");
     get("value").setAttribute("aria-valuetext", at(value));
     const p = App.hiddenProbability();
     get("p-h").textContent = p === null ? "" : " = " + p.toFixed(3);

@@ -100,8 +100,8 @@ def _weights_words(family: FamilyView) -> Markup:
     try:
         shares = [(percent(majority(machine).value, digits=0), place) for place, machine in rows]
         words = (
-            "With {}{} on average {} of a filter's weights have its more frequent sign; about one half would "
-            "be chance."
+            "With {}{} on average {} of the weights of a filter have the same sign; of signs drawn by chance "
+            "it would be about one half."
         )
         return text(words, size_label(family.smallest()), how, list_with(" at ", shares))
     except Missing:

@@ -90,10 +90,13 @@ def _miss(row: TcEstimate) -> tuple[bool, float]:
 
 
 def transition_words(family: FamilyView) -> list[Markup]:
-    """The best estimate of the machines, how the others compare, and what the symbols in the picture mean."""
+    """The best estimate of the machines, but of no variant that is a control where there are others; how all
+    compare; what the symbols in the picture mean.
+    """
     rows, shown = _sharp(family), best_estimates(family)
     machines = [row for row in rows if row.role != "data"] or rows
-    best = min([row for row in shown if row.role != "data"] or shown, key=_miss)
+    of_machines = [row for row in shown if row.role != "data"]
+    best = min([row for row in of_machines if row.role in ORDER] or of_machines or shown, key=_miss)
     return [_best_words(family, best), _others_words(family, machines), _symbol_words(shown)]
 
 
@@ -131,8 +134,8 @@ def _others_words(family: FamilyView, machines: list[TcEstimate]) -> Markup:
     if len(distances) > 1:
         middle, furthest = (percent(each, digits=1) for each in (np.median(distances), distances[-1]))
         words = (
-            "The picture has the best of {} indicators: half of all lie within {} of their targets, all "
-            "within {}."
+            "The picture has those nearest to their targets, of {} indicators: half of all lie within {}, "
+            "all within {}."
         )
         return text(words, len(distances), middle, furthest)
     values = sorted(row.value for row in machines)

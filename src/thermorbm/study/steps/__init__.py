@@ -44,7 +44,10 @@ STEPS: dict[str, StudyStep] = {module.STEP.name: module.STEP for module in _MODU
 
 def estimate_costs(tasks: Mapping[str, Task]) -> dict[str, Cost]:
     """The cost of every task, by id."""
-    return {
-        task_id: STEPS[task.kind].cost(task, [tasks[item] for item in task.inputs])
-        for task_id, task in tasks.items()
-    }
+    return {task_id: STEPS[task.kind].cost(task, _read_by(task, tasks)) for task_id, task in tasks.items()}
+
+
+def _read_by(task: Task, tasks: Mapping[str, Task]) -> list[Task]:
+    """Its inputs; for a task that reads a machine alone also a dataset it learnt from, which has its size."""
+    inputs = [tasks[item] for item in task.inputs]
+    return inputs + [tasks[item] for item in inputs[0].inputs[:1]] if len(inputs) == 1 else inputs

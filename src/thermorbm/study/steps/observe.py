@@ -71,10 +71,11 @@ def of_machine(place: MachinePlace) -> list[Task]:
 
 def cost(task: Task, inputs: Sequence[Task]) -> Cost:
     size, n_hidden = data_size(inputs), inputs[0].parameters["n_hidden"]
-    products = 6 * size.n_samples * size.n_sites * n_hidden / FLOPS_PER_SECOND
-    conditionals = 5000 * size.n_sites * n_hidden * 1e-10  # every spin of 5000 configurations flipped
+    spins = size.n_samples * size.n_sites * 6e-9
+    products = 12 * size.n_samples * size.n_sites * n_hidden / FLOPS_PER_SECOND
+    conditionals = 5000 * size.n_sites * n_hidden * 2.5e-10  # every spin of 5000 configurations flipped
     memory = BASE_MEMORY + 2 * size.packed + 16 * size.n_sites * n_hidden
-    return Cost(0.5 + products + conditionals, memory)
+    return Cost(0.5 + spins + products + conditionals, memory)
 
 
 def leave(rows: Rows, result: Reduced) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Values = dict[str, Any]
 
-FLOPS_PER_SECOND = 1e11
+FLOPS_PER_SECOND = 1.4e11  # of one core with numbers of 16 bits
 GUESSED_SAMPLES, GUESSED_SITES = 10_000, 1024  # of users' data, which are not opened to plan
 
 
@@ -157,7 +157,7 @@ def data_size(inputs: Iterable[Task]) -> DataSize:
 def scan_cost(task: Task, inputs: Sequence[Task]) -> Cost:
     """Of reading all configurations once."""
     size = data_size(inputs)
-    return Cost(0.2 + size.n_samples * size.n_sites * 4e-9, BASE_MEMORY + 4 * size.packed)
+    return Cost(0.2 + size.n_samples * size.n_sites * 6e-9, BASE_MEMORY + 4 * size.packed)
 
 
 def symmetric_cost(n_steps: int, inputs: Sequence[Task]) -> Cost:
@@ -167,7 +167,7 @@ def symmetric_cost(n_steps: int, inputs: Sequence[Task]) -> Cost:
 
 
 def annealing_cost(task: Task, inputs: Sequence[Task]) -> Cost:
-    """Of ln Z or a bound: some hundred rungs, four times for 64 chains or once for 256."""
+    """Of ln Z: some hundred rungs, four times for 64 chains."""
     if "filters" in inputs[0].parameters:
         return symmetric_cost(2000, inputs)
     size, n_hidden = data_size(inputs), inputs[0].parameters["n_hidden"]

@@ -107,7 +107,7 @@ def cost(task: Task, inputs: Sequence[Task]) -> Cost:
     memory = BASE_MEMORY + 3 * size.packed
     if "filters" in p:
         units = batch * n_hidden
-        return Cost(1 + n_updates * (1e-3 + units * 1e-8), memory + 64 * units, gpus)
+        return Cost(1 + n_updates * (1e-3 + units * 1.4e-8), memory + 64 * units, gpus)
     steps = recipe["gibbs_steps"]
     speed = FLOPS_PER_SECOND * (2 if p["precision"] == "int8" else 1)
     products = 2 * batch * size.n_sites * n_hidden * (3 + 2 * steps) / speed
