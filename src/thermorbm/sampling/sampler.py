@@ -28,7 +28,8 @@ from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian
 from thermorbm.lattice import Lattice
 from thermorbm.sampling.blocks import Block, Energies, Magnetizations
 from thermorbm.sampling.certificate import Certificate, certify
-from thermorbm.sampling.methods import METHODS, build_blocks, choose_method, sharing_ladder
+from thermorbm.sampling.choice import METHODS, choose_method, sharing_ladder
+from thermorbm.sampling.methods import build_blocks
 from thermorbm.sampling.pilot import Pilot
 from thermorbm.sampling.schedule import MAX_PILOT_SWEEPS, Progress, run_pilots
 from thermorbm.sampling.sectors import Sector, check_sector, draw_signs
