@@ -62,6 +62,7 @@ def test_the_machine_of_a_hamiltonian_has_its_energies(name):
 
 ASKED = {
     "field": (tr.hamiltonian("square", (8, 8), field=0.1), 2.5),
+    "cold and staggered in a field": (tr.hamiltonian("square", (8, 8), coupling=-1.0, field=1.0), 1.0),
     "cold antiferromagnet": (tr.hamiltonian("triangular", (6, 6), coupling=-1.0), 0.3),
     "kagome": (tr.hamiltonian("kagome", (4, 4), coupling=-1.0), 1.0),
     "three spins": (tr.hamiltonian("baxter-wu", (6, 6)), 2.6),
