@@ -3,8 +3,8 @@
     OMP_NUM_THREADS=1 python -m benchmarks.selection [--seeds 5]
 
 2000 configurations of each model, looked through by the window that training takes by default. Temperatures
-and lattices are not those at which the rule was written; cold ones give couplings no upper limit. Last,
-independent spins, which ask for nothing. It takes about two minutes of a core.
+and lattices are not those at which the rule was written, but for h = 1; cold ones give couplings no upper
+limit. Last, independent spins, which ask for nothing. It takes about two minutes of a core.
 """
 
 import argparse
@@ -24,6 +24,11 @@ MODELS: dict[str, tuple[Hamiltonian, float]] = {
     "kagome antiferromagnet, 6x6": (tr.hamiltonian("kagome", (6, 6), coupling=-1), 0.25),
     "square antiferromagnet, 12x12": (tr.hamiltonian("square", (12, 12), coupling=-1), 1.2),
     "the same, in h = 1": (tr.hamiltonian("square", (12, 12), coupling=-1, field=1.0), 1.0),
+    "the same, in h = 2": (tr.hamiltonian("square", (12, 12), coupling=-1, field=2.0), 0.9),
+    "triangular antiferromagnet in h = 1, 12x12": (
+        tr.hamiltonian("triangular", (12, 12), coupling=-1, field=1.0),
+        0.5,
+    ),
     "J1-J2 = 1, -0.4, 12x12": (tr.hamiltonian("j1j2", (12, 12), coupling=(1, -0.4)), 0.9),
     "Baxter-Wu, 12x12, ordered": (tr.hamiltonian("baxter-wu", (12, 12)), 2.1),
     "plaquette, 12x12": (tr.hamiltonian("plaquette", (12, 12)), 2.5),

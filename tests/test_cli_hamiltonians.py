@@ -41,7 +41,7 @@ def sample(*words):
         (("--field", "0.1", "--method", "swendsen-wang", "--shape", "4x4"), "ghost spin"),
         (("--lattice", "kagome", "--coupling", "-1", "--method", "wolff", "--shape", "3x3"), "percolate"),
         (("--lattice", "pm-j", "--p", "2", "--shape", "4x4"), "p must be the share of ferromagnetic bonds"),
-        (("--lattice", "triangular", "--p", "0.5", "--shape", "4x4"), "has no disorder"),
+        (("--lattice", "triangular", "--p", "0.5", "--shape", "4x4"), "p must be left out for 'triangular'"),
         (("--lattice", "sk", "--disorder-seed", "-1", "--shape", "8"), "a whole number >= 0"),
     ],
 )

@@ -349,10 +349,14 @@ def _agreed_lattice(lattice: Lattice | None, hamiltonian: Hamiltonian) -> Lattic
 
 
 def _rows_of_sites(spins: NDArray[Any], hamiltonian: Hamiltonian) -> NDArray[Any]:
-    """(n, *cells, sites per cell) as (n, n_sites); other arrays as they are."""
+    """(n, *cells, sites per cell) as (n, n_sites); of one site per cell as they are."""
     grid = hamiltonian.grid
-    whole = grid is not None and grid.n_cell > 1 and spins.shape[1:] == (*grid.shape, grid.n_cell)
-    return spins.reshape(len(spins), -1) if whole else spins
+    if grid is None or grid.n_cell == 1 or spins.ndim <= 2:
+        return spins
+    if spins.shape[1:] != (*grid.shape, grid.n_cell):
+        sides = ", ".join(map(str, (*grid.shape, grid.n_cell)))
+        raise InputError("spins", spins.shape, f"(n, {hamiltonian.n_sites}) or (n, {sides}) of this cell")
+    return spins.reshape(len(spins), -1)
 
 
 def _check_packed(packed: object, n_sites: int) -> None:

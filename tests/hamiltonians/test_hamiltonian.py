@@ -189,8 +189,18 @@ def test_open_edges_leave_bonds_out():
         ({"name": "square", "shape": (4, 4), "coupling": (1, 2, 3)}, "one for each axis"),
         ({"name": "square", "shape": (4, 4), "field": math.inf}, "finite"),
         ({"name": "square", "shape": (4, 4), "field": [1, 2]}, "each of the 16 sites"),
-        ({"name": "square", "shape": (4, 4), "p": 0.5}, "no disorder"),
+        ({"name": "square", "shape": (4, 4), "p": 0.5}, "p must be left out for 'square'"),
         ({"name": "square", "shape": (4, 4), "open": (True,)}, "one for each axis"),
+        ({"name": "square", "shape": (4, 4), "open": 2}, "one for each axis"),
+        ({"name": "sk", "shape": 10, "p": 0.5}, "p must be left out for 'sk'"),
+        ({"name": "sk", "shape": 10, "open": True}, "open must be left out for 'sk'"),
+        ({"name": "gaussian", "shape": (4, 4), "p": 0.5}, "p must be left out for 'gaussian'"),
+        ({"name": "pm-j", "shape": (4, 4), "sites": 2}, "sites must be left out for 'pm-j'"),
+        ({"graph": networkx.path_graph(3), "shape": (3,)}, "shape must be left out for 'a graph'"),
+        ({"bonds": [(0, 1)], "open": True}, "open must be left out for 'bonds without a shape'"),
+        ({"bonds": [(0, 1)], "seed": 1}, "seed must be left out for 'a graph or bonds'"),
+        ({"bonds": 5}, "a row of sites and a coupling"),
+        ({"bonds": [5], "shape": (3, 3)}, "a row of sites and a coupling"),
         ({"name": "j1j2", "shape": (4, 4)}, "each shell"),
         ({"name": "j1j2", "shape": (2, 4), "coupling": (1, 1, 1)}, "larger than its own bonds"),
         ({"name": "pm-j", "shape": (4, 4), "p": 1.5}, "in \\[0, 1\\]"),
@@ -220,6 +230,8 @@ def test_configurations_that_do_not_fit_are_refused():
         H.energy(np.zeros((1, 18)))
     with pytest.raises(InputError, match="temperature"):
         H.pseudo_entropy(np.ones((1, 18)), temperature=0)
+    with pytest.raises(InputError, match=r"spins must be \(n, 18\) or \(n, 3, 3, 2\) of this cell"):
+        tr.Dataset.from_spins(np.ones((4, 3, 3)), hamiltonian=H)
 
 
 def test_all_names_are_made():

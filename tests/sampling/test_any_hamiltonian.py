@@ -22,28 +22,42 @@ from thermorbm.sampling.registers import REPLICAS, WORDS
 from thermorbm.sampling.tempering import TemperedBlock, temperature_ladder
 from thermorbm.stats import autocorrelation_time
 
+CELLS = [(0, 1, (0, 0), 1.0), (1, 0, (0, 1), -0.5), (0, 0, (1, 0), 0.75)]
 KINDS = {
     "antiferromagnet": (tr.hamiltonian("square", (2, 4), coupling=-1), 2.0),
     "antiferromagnet, odd": (tr.hamiltonian("square", (3, 3), coupling=-1), 2.0),
     "twice as strong": (tr.hamiltonian("square", (3, 3), coupling=2), 5.0),
     "anisotropic": (tr.hamiltonian("square", (3, 3), coupling=(1.0, 0.5)), 2.0),
+    "chain": (tr.hamiltonian("chain", 6, coupling=-0.5, field=0.3), 1.0),
+    "cubic antiferromagnet": (tr.hamiltonian("cubic", (2, 2, 3), coupling=-1, field=0.5, open=True), 3.5),
+    "anisotropic cubic": (tr.hamiltonian("cubic", (2, 2, 2), coupling=(1.0, -0.5, 0.25)), 3.0),
+    "four dimensions": (tr.hamiltonian("hypercubic", (2, 2, 2, 2), coupling=0.5), 3.0),
     "triangular": (tr.hamiltonian("triangular", (3, 3)), 4.0),
+    "three directions, open": (tr.hamiltonian("triangular", (3, 3), (1.0, -0.5, 0.25), open=True), 1.5),
     "triangular antiferromagnet": (tr.hamiltonian("triangular", (3, 3), coupling=-1), 1.0),
     "honeycomb": (tr.hamiltonian("honeycomb", (2, 2)), 1.8),
     "honeycomb in a field": (tr.hamiltonian("honeycomb", (2, 2), field=0.25), 1.8),
+    "honeycomb antiferromagnet": (tr.hamiltonian("honeycomb", (2, 2), coupling=-1), 1.8),
+    "kagome": (tr.hamiltonian("kagome", (2, 2), coupling=(1.0, 0.5, 0.25)), 2.0),
     "kagome antiferromagnet": (tr.hamiltonian("kagome", (2, 2), coupling=-1), 1.0),
     "field": (tr.hamiltonian("square", (3, 3), field=-0.2), 2.5),
     "cold in a weak field": (tr.hamiltonian("square", (3, 3), field=0.1), 1.6),
     "antiferromagnet in a field": (tr.hamiltonian("square", (2, 4), coupling=-1, field=1.5), 1.5),
     "j1j2": (tr.hamiltonian("j1j2", (3, 3), coupling=(1, -0.75)), 1.5),
+    "three shells": (tr.hamiltonian("j1j2", (3, 3), coupling=(-1, -0.5, 0.25)), 1.5),
+    "three shells in a field": (tr.hamiltonian("j1j2", (3, 3), (-1, -0.5, 0.25), field=0.3), 1.5),
     "baxter-wu": (tr.hamiltonian("baxter-wu", (3, 3)), 2.0),
+    "baxter-wu in a field": (tr.hamiltonian("baxter-wu", (3, 3), coupling=(1, -0.5), field=0.4), 2.0),
     "plaquette": (tr.hamiltonian("plaquette", (3, 3)), 1.5),
+    "plaquette of a cube": (tr.hamiltonian("plaquette", (2, 2, 2), coupling=0.5), 3.0),
     "pm-j": (tr.hamiltonian("pm-j", (3, 4), p=0.6, seed=4), 1.0),
+    "pm-j in a field": (tr.hamiltonian("pm-j", (3, 3), p=0.5, seed=2, field=0.2), 1.0),
     "gaussian": (tr.hamiltonian("gaussian", (3, 3), seed=1), 1.0),
     "sk": (tr.hamiltonian("sk", 9, seed=1), 0.7),
     "open": (tr.hamiltonian("square", (3, 4), open=(True, False)), 2.0),
     "graph": (tr.hamiltonian(graph=networkx.petersen_graph(), coupling=-1), 1.5),
     "bonds": (tr.hamiltonian(bonds=[(0, 1), (1, 2, 0.5), (2, 3, 0, -1.5), (0, 1, 2, 3, 0.25), (4, 5)]), 1.0),
+    "cells": (tr.hamiltonian(shape=(2, 2), sites=2, bonds=CELLS, field=0.25), 1.5),
     "random field": (tr.hamiltonian("square", (2, 4), field=np.linspace(-1, 1, 8)), 2.0),
 }
 every_kind = pytest.mark.parametrize(("H", "temperature"), KINDS.values(), ids=KINDS)
@@ -98,7 +112,7 @@ def test_measurements_are_those_of_the_hamiltonian(H, temperature):
 
 def test_few_couplings_are_multispin_coded_and_many_are_not():
     multispin = {name for name, (H, _) in KINDS.items() if block_kind(H)[0] is MultispinBlock}
-    assert set(KINDS) - multispin == {"gaussian", "sk"}
+    assert set(KINDS) - multispin == {"three shells", "three shells in a field", "gaussian", "sk"}
 
 
 def _probabilities(H, temperature):

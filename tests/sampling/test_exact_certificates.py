@@ -8,6 +8,7 @@ import pytest
 import thermorbm as tr
 from thermorbm import exact
 from thermorbm.sampling.certificate import Certificate
+from thermorbm.sampling.pilot import competing_sums
 from thermorbm.sampling.sampler import exact_energies
 from thermorbm.stats import jackknife, mean_estimate
 
@@ -57,6 +58,14 @@ def test_large_lattices_are_compared_with_the_infinite_one(name, coupling, tempe
     assert certificate.energy_histogram_p is None
 
 
+def test_twenty_spins_that_all_see_each_other_are_enumerated():
+    H = tr.hamiltonian("sk", 20, seed=1)
+    certificate = tr.sample(H, 0.7, 2000, seed=1).certificate
+    assert certificate.passed
+    assert certificate.exact_energy == pytest.approx(exact.boltzmann(H, 0.7).thermodynamics.energy)
+    assert certificate.energy_histogram_p is not None
+
+
 def test_an_energy_beyond_the_allowance_fails():
     H = tr.hamiltonian("triangular", (12, 12), coupling=-1)
     truth = exact_energies(H, 1.0)
@@ -90,3 +99,30 @@ def test_samples_that_do_not_fluctuate_are_weighed_by_the_exact_variance():
     assert np.ptp(H.energy(data)) == 0
     assert data.certificate.passed
     assert abs(data.certificate.energy_z) < 1
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_directions_that_are_alike_have_equal_shares_of_the_bonds(seed):
+    """At T = 0.25 energy and |m| settle at once, and the shares of the three directions ten times later."""
+    H = tr.hamiltonian("triangular", (24, 24), coupling=-1)
+    data = tr.sample(H, 0.25, 2000, seed=seed, progress=False)
+    sums = competing_sums(H)(data.packed)
+    assert data.certificate.passed
+    np.testing.assert_array_equal(sums.sum(axis=0), H.energy(data.spins()))
+    for first, second in ((0, 1), (1, 2), (2, 0)):
+        assert abs(mean_estimate((sums[first] - sums[second]).astype(float)).z_score(0)) < 4
+
+
+def test_what_is_followed_beside_the_energy():
+    """Sums of each kind of term add up to the energy; without competition, or kinds, there is nothing."""
+    H = tr.hamiltonian("j1j2", (4, 4), coupling=(1, -0.75), open=(True, False))
+    packed = tr.sample(H, 2.0, 50, seed=1, progress=False)
+    sums = competing_sums(H)(packed.packed)
+    couplings = np.array([product.coupling for product in H.products])
+    np.testing.assert_allclose(-couplings @ sums, H.energy(packed.spins()), atol=1e-12)
+    for model in (
+        tr.hamiltonian("square", (4, 4)),
+        tr.hamiltonian("square", (4, 4), coupling=-1, field=0.0),
+        tr.hamiltonian("pm-j", (4, 4), p=0.5, seed=1),
+    ):
+        assert competing_sums(model) is None

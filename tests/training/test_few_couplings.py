@@ -10,7 +10,7 @@ from thermorbm.errors import InputError
 from thermorbm.hamiltonians.cells import Product
 from thermorbm.inverse_ising import asked_products, grid_of
 from thermorbm.inverse_ising.likelihood import product_sums
-from thermorbm.inverse_ising.selection import least_errors
+from thermorbm.inverse_ising.selection import _Fit, least_errors
 from thermorbm.observables import (
     coupling_estimates,
     infer_couplings,
@@ -76,6 +76,19 @@ def test_data_ask_for_the_products_of_their_hamiltonian(H, temperature):
     sites = [{tuple(row) for row in np.sort(terms.sites, axis=1)} for terms in H.grid.expand(asked)]
     wanted = [{tuple(row) for row in np.sort(terms.sites, axis=1)} for terms in H.grid.expand(H.products)]
     assert sorted(map(sorted, sites)) == sorted(map(sorted, wanted))
+
+
+def test_a_cold_antiferromagnet_in_a_field_asks_for_both_axes():
+    """With one axis alone spins turned along the field surprise, and their scatter hides the other slope."""
+    H = tr.hamiltonian("square", (12, 12), coupling=-1.0, field=1.0)
+    data = tr.sample(H, 1.0, 2000, seed=1)
+    (first,) = [product for product in H.products if product.points[1][1] == (0, 1)]
+    (second,) = [product for product in H.products if product is not first]
+    alone = _Fit.of(data, H.grid, [first])
+    assert not alone.slope(second).is_clear(least_errors(2))
+    assert _Fit.of(data, H.grid, [first, second]).is_better(alone, least_errors(2))
+    asked = asked_products(data, H.grid, (2, 2))
+    assert {product.points for product in asked} == {product.points for product in H.products}
 
 
 def test_independent_spins_ask_for_nothing():

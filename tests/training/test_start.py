@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import thermorbm
 from thermorbm import RBM, Dataset, Lattice, train
 from thermorbm.errors import InputError
 from thermorbm.training.order import find_order
@@ -127,3 +128,36 @@ def test_bad_starts(coins):
         train(coins, n_hidden=5, start="ordr")
     with pytest.raises(InputError, match="start must be glorot for a symmetric machine"):
         train(coins, model="symmetric", kernel=2, start="order")
+
+
+def of_model(model, temperature):
+    """Configurations of a Hamiltonian, and the same of which it is not known."""
+    data = thermorbm.sample(model, temperature, n_samples=1500, seed=4, progress=False)
+    return data, replace(data, hamiltonian=None)
+
+
+@pytest.mark.parametrize(
+    ("temperature", "field"), [(1.8, 0.0), (2.3, 0.0), (5.0, 0.0), (2.0, 0.2), (2.0, -0.2)]
+)
+def test_ferromagnets_start_as_data_of_an_unknown_hamiltonian(temperature, field):
+    """Bit for bit, also where the leading pattern is noise: machines of long runs are to stay as they are."""
+    both = of_model(thermorbm.hamiltonian("square", (8, 8), field=field), temperature)
+    orders = [find_order(data, np.random.SeedSequence(1)) for data in both]
+    np.testing.assert_array_equal([order.gauge for order in orders], 1.0)
+    starts = [ordered_units(20, order, (8, 8), np.random.SeedSequence(2))["W"] for order in orders]
+    assert starts[0].tobytes() == starts[1].tobytes()
+
+
+def test_an_antiferromagnet_starts_as_the_ferromagnet_with_every_other_spin_turned():
+    model = thermorbm.hamiltonian("square", (8, 8), coupling=-1)
+    turned, _ = of_model(model, 1.8)
+    checkers = np.asarray(model.ground_state * model.ground_state[0], float)
+    plain = Dataset.from_spins(turned.spins() * model.ground_state, Lattice((8, 8)))
+    starts = [
+        ordered_units(20, find_order(data, np.random.SeedSequence(1)), (8, 8), np.random.SeedSequence(2))["W"]
+        for data in (plain, turned)
+    ]
+    # Which of both signs the pattern is found with is chance, and the first unit follows it.
+    sign = np.sign(starts[0][0] @ (starts[1][0] * checkers))
+    np.testing.assert_allclose(starts[1][0] * checkers * sign, starts[0][0], rtol=1e-4)
+    np.testing.assert_allclose(starts[1][1:] * checkers, starts[0][1:], atol=1e-5)

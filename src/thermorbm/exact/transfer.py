@@ -61,7 +61,8 @@ def _totals(H: Hamiltonian, temperature: float) -> tuple[float, float, float, fl
     order, width = _best_order(H)
     if width > MOST_KEPT:
         remedy = "a strip of width w has w spins to keep, a torus 2 w"
-        raise InputError("hamiltonian", f"{width} spins to keep at once", f"at most {MOST_KEPT}", remedy)
+        wanted = f"one with at most {MOST_KEPT} spins to keep at once"
+        raise InputError("hamiltonian", f"one with {width}", wanted, remedy)
     complete, finished = _schedule(H, order)
     kept: list[int] = []
     sums = _Sums(0.0, np.array([[1.0], [0.0], [0.0], [0.0]]))

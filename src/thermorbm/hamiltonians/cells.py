@@ -121,7 +121,7 @@ def of_bonds(bonds: Iterable[Sequence[Any]], J: float, n_sites: int | None) -> t
 
     n_sites: None for one more than the largest site number.
     """
-    rows = [_split(row, J) for row in bonds]
+    rows = [_split(row, J) for row in _rows(bonds)]
     if not rows:
         raise InputError("bonds", "none", "one or more rows (site, site, J)")
     largest = 1 + max(max(sites) for sites, _ in rows)
@@ -133,9 +133,16 @@ def of_bonds(bonds: Iterable[Sequence[Any]], J: float, n_sites: int | None) -> t
     return merged(parts), total
 
 
-def _split(row: Sequence[Any], J: float) -> tuple[tuple[int, ...], float]:
+def _rows(bonds: Any) -> list[tuple[Any, ...]]:
+    rows = list(bonds) if isinstance(bonds, Iterable) else [bonds]
+    for row in rows:
+        if not isinstance(row, Iterable):
+            raise InputError("bond", row, "a row of sites and a coupling", "for example (0, 1, 0.5)")
+    return [tuple(row) for row in rows]
+
+
+def _split(entries: tuple[Any, ...], J: float) -> tuple[tuple[int, ...], float]:
     """Sites and coupling of a row: a last entry that is not a whole number is the coupling."""
-    entries = tuple(row)
     has_coupling = len(entries) > 2 and (len(entries) == 3 or not _is_whole(entries[-1]))
     sites, coupling = (entries[:-1], _real(entries[-1])) if has_coupling else (entries, J)
     if not 2 <= len(sites) <= MOST_SPINS_IN_A_PRODUCT or not all(_is_whole(site) for site in sites):
@@ -147,8 +154,7 @@ def _split(row: Sequence[Any], J: float) -> tuple[tuple[int, ...], float]:
 def of_cell_bonds(bonds: Iterable[Sequence[Any]], grid: Grid, J: float) -> list[Product]:
     """Rows (site of the cell, site, offset in cells[, J]) as what every cell has."""
     products = []
-    for row in bonds:
-        entries = tuple(row)
+    for entries in _rows(bonds):
         if len(entries) not in (3, 4) or not isinstance(entries[2], Sequence):
             raise InputError(
                 "bond", entries, "(site, site, offset in cells, J)", "for example (0, 1, (0, 1), 1.0)"

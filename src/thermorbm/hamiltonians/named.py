@@ -43,18 +43,19 @@ def hamiltonian(
     (site, site, offset in cells[, J]) of a unit cell of `sites` sites.
     """
     if graph is not None or bonds is not None:
+        _left_out("a graph or bonds", p=p, seed=seed)
         return _custom(name, shape, coupling, field, graph, bonds, sites, open)
     if name not in NAMES:
         raise unknown_name("hamiltonian", name, NAMES)
     if name == "sk":
+        _left_out(name, p=p, sites=sites, open=open)
         return _sherrington_kirkpatrick(shape, _one("sk", coupling), field, _seed(name, seed))
     if shape is None:
         raise InputError("shape", shape, "sides of the lattice", "for example (24, 24)")
     if name in _DISORDERED:
+        _left_out(name, sites=sites)
         return _disordered(name, _grid(shape, 1, open), _one(name, coupling), field, p, _seed(name, seed))
-    for option, value in (("p", p), ("seed", seed), ("sites", sites)):
-        if value is not None:
-            raise InputError(option, value, f"left out for {name!r}, which has no disorder")
+    _left_out(name, p=p, seed=seed, sites=sites)
     n_cell, products = _CELLS[name]
     grid = _grid(shape, n_cell, open)
     options = _options(
@@ -63,6 +64,13 @@ def hamiltonian(
     options |= _field_option(field)
     cell = products(len(grid.shape), _couplings(coupling))
     return Hamiltonian.of_cells(name, grid, cell, checked_field(field, grid.n_sites), options)
+
+
+def _left_out(name: str, **options: Any) -> None:
+    """Refuses options that would change nothing."""
+    for option, value in options.items():
+        if value is not None and value is not False:
+            raise InputError(option, value, f"left out for {name!r}, where it means nothing")
 
 
 def _couplings(coupling: float | Sequence[float]) -> Couplings:
@@ -180,8 +188,7 @@ def _disordered(
             raise InputError("p", p, "the share of ferromagnetic bonds, in [0, 1]")
         factors = np.where(rng.random(len(sites)) < float(share), 1.0, -1.0)
     else:
-        if p is not None:
-            raise InputError("p", p, "left out for 'gaussian'")
+        _left_out(name, p=p)
         share, factors = None, rng.standard_normal(len(sites))
     terms = merged([Terms(sites, J * factors)])
     options = _options(shape=list(grid.shape), coupling=J, p=share, seed=seed)
@@ -220,13 +227,18 @@ def _custom(
         return Hamiltonian.of_cells(
             label, grid, products, checked_field(field, grid.n_sites), _field_option(field)
         )
-    terms, n_sites = of_graph(graph, J) if graph is not None else of_bonds(bonds or (), J, sites)
+    if graph is None:
+        _left_out("bonds without a shape", open=open)
+        terms, n_sites = of_bonds(bonds or (), J, sites)
+    else:
+        _left_out("a graph", shape=shape, sites=sites, open=open)
+        terms, n_sites = of_graph(graph, J)
     return Hamiltonian(label, terms, checked_field(field, n_sites), None, None, _field_option(field))
 
 
 def _grid(shape: Sequence[int] | int, n_cell: int, open: bool | Sequence[bool]) -> Grid:
     sides = Lattice(shape).shape
-    edges = (open,) * len(sides) if isinstance(open, bool | np.bool_) else tuple(open)
+    edges = tuple(open) if isinstance(open, Iterable) else (open,) * len(sides)
     if len(edges) != len(sides) or not all(isinstance(edge, bool | np.bool_) for edge in edges):
         raise InputError("open", open, f"True, False or {len(sides)} of them, one for each axis")
     if isinstance(n_cell, bool) or not isinstance(n_cell, int) or n_cell < 1:

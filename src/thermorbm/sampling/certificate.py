@@ -172,7 +172,7 @@ def _pooled_cells(expected: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def _failures(certificate: Certificate, pilot: Pilot, remedy: str) -> tuple[str, ...]:
     c = certificate
-    tau = max(c.tau_energy, c.tau_abs_magnetization)
+    tau = pilot.tau
     faults = []
     if not pilot.resolved:
         faults.append(

@@ -1,4 +1,4 @@
-"""Which algorithm suits a Hamiltonian, and the blocks of chains that run it."""
+"""The blocks of chains that run an algorithm for a Hamiltonian."""
 
 from __future__ import annotations
 
@@ -7,50 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import SeedSequence
 
-from thermorbm.errors import InputError, unknown_name
 from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.sampling.blocks import Block, ClusterBlock, MetropolisBlock, wolff_flips_per_sweep
+from thermorbm.sampling.choice import CLUSTERS
 from thermorbm.sampling.general_blocks import block_kind
-from thermorbm.sampling.starts import RARE, hot_starts, reversed_weight, transition
-from thermorbm.sampling.tempering import TemperedBlock, hot_temperature, temperature_ladder
-
-METHODS = ("auto", "metropolis", "swendsen-wang", "wolff", "tempering")
-CLUSTERS = ("swendsen-wang", "wolff")
+from thermorbm.sampling.starts import hot_starts
+from thermorbm.sampling.tempering import TemperedBlock, temperature_ladder
 
 # Samples per chain that make the pilot's share of the work small.
 _ROUNDS = 24
 _MAX_CHAINS = {"metropolis": 64 * MetropolisBlock.n_chains, "tempering": 8 * MetropolisBlock.n_chains}
 _MAX_CLUSTER_CHAINS = 2048
 _MIN_CHAINS = 32
-
-
-def choose_method(hamiltonian: Hamiltonian, temperature: float, method: str) -> str:
-    """What "auto" stands for; InputError where an algorithm cannot sample this Hamiltonian."""
-    if method not in METHODS:
-        raise unknown_name("method", method, METHODS)
-    if method in CLUSTERS:
-        _check_clusters(hamiltonian, method)
-    if method != "auto":
-        return method
-    if hamiltonian.frustrated:
-        return "tempering"
-    # A phase against the field that is metastable but not rare is out of reach of single flips.
-    against = reversed_weight(hamiltonian, temperature) > RARE and temperature <= transition(hamiltonian)
-    return "tempering" if against else "metropolis"
-
-
-def _check_clusters(hamiltonian: Hamiltonian, method: str) -> None:
-    if hamiltonian.no_clusters:
-        raise InputError("method", method, "'metropolis' or 'tempering' here", hamiltonian.no_clusters)
-
-
-def sharing_ladder(hamiltonian: Hamiltonian, temperatures: Sequence[float], method: str) -> list[float]:
-    """Those that are sampled by one ladder; the others, and one alone, have chains of their own."""
-    hottest = hot_temperature(hamiltonian)
-    tempered = [
-        T for T in temperatures if hottest > T and choose_method(hamiltonian, T, method) == "tempering"
-    ]
-    return tempered if len(tempered) > 1 else []
 
 
 def build_blocks(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from thermorbm.checks import positive_temperature, whole_number
 from thermorbm.errors import InputError
 from thermorbm.exact import (
+    MOST_SPINS,
     EnergyDistribution,
     EnergyMoments,
     bulk_energies,
@@ -28,8 +29,9 @@ from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian
 from thermorbm.lattice import Lattice
 from thermorbm.sampling.blocks import Block, Energies, Magnetizations
 from thermorbm.sampling.certificate import Certificate, certify
-from thermorbm.sampling.methods import METHODS, build_blocks, choose_method, sharing_ladder
-from thermorbm.sampling.pilot import Pilot
+from thermorbm.sampling.choice import METHODS, choose_method, sharing_ladder
+from thermorbm.sampling.methods import build_blocks
+from thermorbm.sampling.pilot import Pilot, competing_sums
 from thermorbm.sampling.schedule import MAX_PILOT_SWEEPS, Progress, run_pilots
 from thermorbm.sampling.sectors import Sector, check_sector, draw_signs
 from thermorbm.sampling.workers import Workers
@@ -39,7 +41,7 @@ __all__ = [
 ]  # fmt: skip
 
 COLDEST = 1e-6  # temperature, of the largest coupling or field
-_MOST_ENUMERATED = 16
+_MOST_ENUMERATED = 16  # at once; up to 20, in a second, where nothing faster is known
 _MOST_KEPT = 16  # spins of a transfer matrix that takes a second at most
 _MOST_EXACT_SITES = 256**2  # the exact P(E) takes a second there
 
@@ -94,7 +96,8 @@ def draw_together(
     gauge = np.ones(H.n_sites, np.int8) if H.ground_state is None else H.ground_state
     blocks = build_blocks(H.gauged(gauge), values, n_samples, chosen, calibration, chains)
     with Workers(threads) as workers:
-        pilots = run_pilots(blocks, workers, report, MAX_PILOT_SWEEPS, len(values))
+        watch = competing_sums(H)
+        pilots = run_pilots(blocks, workers, report, MAX_PILOT_SWEEPS, len(values), watch)
         n_rounds = math.ceil(n_samples / (len(blocks) * len(blocks[0].hot)))
         spacing = _spacing(pilots, n_rounds)
         kept = _collect(blocks, workers, n_samples, n_rounds, spacing, report)
@@ -131,6 +134,8 @@ def exact_energies(hamiltonian: Hamiltonian, temperature: float) -> EnergyDistri
         return _plain_energies(*hamiltonian.plain, temperature)
     if transfer_width(hamiltonian) <= _MOST_KEPT:
         return transfer_energies(hamiltonian, temperature)
+    if hamiltonian.n_sites <= MOST_SPINS:
+        return enumerated_energy_distribution(hamiltonian, temperature)
     return bulk_energies(hamiltonian, temperature)
 
 

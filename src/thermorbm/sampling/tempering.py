@@ -7,7 +7,6 @@ with probability min(1, exp((1/T_a - 1/T_b)(E_a - E_b))), which leaves the joint
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.sampling.blocks import Energies, Magnetizations
+from thermorbm.sampling.choice import hot_temperature
 from thermorbm.sampling.general_blocks import FieldBlock, MultispinBlock, block_kind
 
 Rung = MultispinBlock | FieldBlock
@@ -96,11 +96,3 @@ def temperature_ladder(hamiltonian: Hamiltonian, wanted: Sequence[float], seed: 
         block.exchange(colder, hot)
         block = colder
     return ladder[::-1]
-
-
-def hot_temperature(hamiltonian: Hamiltonian) -> float:
-    """Twice the root of the sum of J^2 over the terms of a site: above all ordering, and all glassiness."""
-    squares = hamiltonian.field**2
-    for terms in hamiltonian.terms:
-        np.add.at(squares, terms.sites, (terms.couplings**2)[:, None])
-    return 2 * math.sqrt(float(squares.max()))

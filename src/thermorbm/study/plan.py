@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from thermorbm.errors import InputError
 from thermorbm.exact import TC_2D
 from thermorbm.lattice import n_point_symmetries
-from thermorbm.reading import default_held_out
 from thermorbm.runner.task import Task, derived_seed
+from thermorbm.study.data_plan import DataPlanner
 from thermorbm.study.quantities import registry_digest
-from thermorbm.study.spec import Extrapolation, Family, Scaling, Sector, Study, Variant
+from thermorbm.study.spec import Extrapolation, Family, Scaling, Study, Variant
 from thermorbm.study.steps import STEPS
-from thermorbm.study.steps.step import DataPlace, MachinePlace
+from thermorbm.study.steps.step import MachinePlace
 
 if TYPE_CHECKING:
     from thermorbm.study.sources import Source
@@ -100,96 +100,23 @@ def _scale(item: Scaling, study: Study, tasks: Mapping[str, Task]) -> Task:
     return STEPS["scaling"].task(f"{item.name}-scaling", parameters, used, labels)
 
 
-class FamilyPlanner:
-    """The tasks of one family."""
+class FamilyPlanner(DataPlanner):
+    """All tasks of one family: those of its data, then its machines."""
 
     def __init__(self, study: Study, family: Family, sources: Mapping[float, Source], precision: str) -> None:
-        self._study, self._family, self._sources, self._precision = study, family, sources, precision
-        self._shape = None if family.shape is None else list(family.shape)
-        self._named = {} if family.named is None else {"named": family.named.parameters}
-        self._values = tuple(sources) if family.data else family.temperatures
-        self._datasets: dict[tuple[float, Sector], Task] = {}
+        super().__init__(study, family, sources)
+        self._precision = precision
         # Readings of machines that differ in their seed alone, by `as_paper`: the scatter between trainings.
         self._scatter: dict[bool, list[Task]] = {True: [], False: []}
 
     def tasks(self) -> Iterator[Task]:
         """Every task after its inputs."""
-        self._datasets = {key: self._dataset(*key) for key in self._dataset_keys()}
-        yield from self._datasets.values()
-        measured, energies = self._measured(), list(self._energies())
-        yield from [*measured, *energies]
+        yield from self.data_tasks()
         if self._has("entropy") or self._has("critical"):
-            balanced = [task for task in measured if task.labels["sector"] == "symmetric"]
-            yield self._estimate("thermodynamics", "", [*balanced, *energies], {})
+            balanced = [task for task in self.measured if task.labels["sector"] == "symmetric"]
+            yield self._estimate("thermodynamics", "", [*balanced, *self.energies], {})
         for variant in sorted(self._family.variants, key=lambda item: not item.name.startswith(SCATTER)):
             yield from self._variant(variant)
-
-    def _dataset_keys(self) -> list[tuple[float, Sector]]:
-        """(value, sector): all values in the symmetric sector, and those of other sectors that are used."""
-        keys: list[tuple[float, Sector]] = [(value, "symmetric") for value in self._values]
-        for variant in self._family.variants:
-            keys += [(value, variant.sector) for value in self._values_of(variant)]
-        return list(dict.fromkeys(keys))
-
-    def _values_of(self, variant: Variant) -> tuple[float, ...]:
-        values = self._values if variant.temperatures is None else variant.temperatures
-        for value in values:
-            if value not in self._values:
-                key = f"family.{self._family.name}.variant.{variant.name}.temperatures"
-                raise InputError(key, value, "among the values of the data")
-        return values
-
-    def _dataset(self, value: float, sector: Sector) -> Task:
-        family, name = self._family, self._name(value, sector)
-        labels = self._labels(value=value, sector=sector)
-        parameters: dict[str, Any] = {"shape": self._shape, "seed": self._seed("data", repr(value), sector)}
-        parameters |= self._named
-        if family.data:
-            return self._imported(value, name, labels, {**parameters, "value": value})
-        n_held_out = family.held_out
-        if n_held_out is None:
-            n_held_out = max(2, default_held_out(family.samples))
-        parameters |= {
-            "temperature": value,
-            "samples": family.samples,
-            "held_out": n_held_out,
-            "method": family.method,
-            "sector": sector,
-        }
-        return STEPS["sample"].task(name, parameters, labels=labels)
-
-    def _imported(self, value: float, name: str, labels: dict[str, Any], parameters: dict[str, Any]) -> Task:
-        pieces = self._sources[value].pieces
-        parameters |= {
-            "pieces": [
-                {"sha256": piece.sha256, "array": piece.array, "parameter_array": piece.parameter_array}
-                for piece in pieces
-            ],
-            "held_out": self._family.held_out,
-            "is_temperature": self._study.control.is_temperature,
-        }
-        files = [str(piece.path) for piece in pieces]
-        return STEPS["import"].task(name, parameters, labels={**labels, "files": files})
-
-    def _measured(self) -> list[Task]:
-        """What steps read from datasets alone."""
-        places = [DataPlace(self._family, *key, task) for key, task in self._datasets.items()]
-        return [task for place in places for step in STEPS.values() for task in step.of_data(place)]
-
-    def _energies(self) -> Iterator[Task]:
-        grid = self._family.energies
-        if grid is None or not self._has("entropy"):
-            return
-        for value in grid.temperatures:
-            parameters = {
-                "shape": self._shape,
-                "temperature": value,
-                "samples": grid.samples,
-                "method": self._family.method,
-                "seed": self._seed("energies", repr(value)),
-                **self._named,
-            }
-            yield STEPS["energies"].task(self._name(value), parameters, labels=self._labels(value=value))
 
     def _variant(self, variant: Variant) -> Iterator[Task]:
         for n_hidden, n_filters in self._sizes(variant):
@@ -232,7 +159,7 @@ class FamilyPlanner:
     ) -> MachinePlace:
         """A machine with the task that trains it. value: None for all temperatures together."""
         values = self._values_of(variant) if value is None else (value,)
-        datasets = {x: self._datasets[x, variant.sector] for x in values}
+        datasets = {x: self.datasets[x, variant.sector] for x in values}
         self._check_proportions(variant, len(values))
         precision = variant.precision or self._precision
         if precision == "int8" and (n_filters or recipe["modes"]):
@@ -319,19 +246,6 @@ class FamilyPlanner:
         except (InputError, TypeError) as error:
             key = f"family.{self._family.name}.variant.{variant.name}"
             raise InputError(key, variant.recipe, f"trained by a valid recipe: {error}") from error
-
-    def _seed(self, what: str, *names: object) -> int:
-        return derived_seed(self._study.seed, what, self._family.name, *names)
-
-    def _has(self, part: str) -> bool:
-        return part in self._family.parts
-
-    def _name(self, value: float, sector: Sector = "symmetric") -> str:
-        suffix = "" if sector == "symmetric" else f"-{sector}"
-        return f"{self._family.name}-{self._study.control.at(value)}{suffix}"
-
-    def _labels(self, **labels: Any) -> dict[str, Any]:
-        return {"family": self._family.name, **labels}
 
 
 def recipe_parameters(recipe: Any) -> dict[str, Any]:

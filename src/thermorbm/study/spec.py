@@ -22,6 +22,7 @@ from thermorbm.checks import (
 from thermorbm.errors import InputError
 from thermorbm.hamiltonians import Hamiltonian, as_hamiltonian
 from thermorbm.lattice import Lattice
+from thermorbm.sampling.choice import CLUSTERS, METHODS
 from thermorbm.sampling.sectors import check_sector as check_sector_of
 from thermorbm.study.named import NamedHamiltonian, has_square_symmetry, infinite_critical_temperature
 
@@ -40,8 +41,6 @@ PARTS = (
 PRECISIONS = ("fp32", "bf16")
 DEVICES = ("cpu", "cuda")
 HAMILTONIANS = ("ising", "unknown")
-CLUSTERS = ("swendsen-wang", "wolff")
-METHODS = ("metropolis", *CLUSTERS, "tempering", "auto")
 
 Sector = str | float
 

@@ -11,6 +11,7 @@ from thermorbm.shown import LiveLine
 # What tasks of a kind do; a kind that is not here is called by its name.
 WORDS = {
     "sample": "sampling configurations",
+    "ladder": "sampling temperatures together",
     "import": "reading your configurations",
     "measure": "averaging configurations",
     "energies": "sampling energies",

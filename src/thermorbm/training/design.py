@@ -218,16 +218,16 @@ def choose_design(
 
 
 def _symmetric(data: Dataset, filters: int | None, kernel: int | None, point_group: bool) -> SymmetricDesign:
-    grid = grid_of(data)
-    if grid is None:
-        remedy = "import the configurations with their shape"
-        raise InputError("data", "no lattice shape", "on a periodic lattice", remedy)
-    shape = grid.shape
     if data.hamiltonian is not None and not data.hamiltonian.uniform:
         remedy = "train a dense machine, or infer its couplings with observables.infer_couplings"
         raise InputError(
             "data", repr(data.hamiltonian), "of one coupling per displacement everywhere", remedy
         )
+    grid = grid_of(data)
+    if grid is None:
+        remedy = "import the configurations with their shape"
+        raise InputError("data", "no lattice shape", "on a periodic lattice", remedy)
+    shape = grid.shape
     if kernel is None:
         kernel = 3 if grid.n_cell == 1 else 2
     given = filters is not None

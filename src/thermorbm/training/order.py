@@ -30,13 +30,16 @@ class Order:
 
     spread: the mean variance of a spin about its pattern, 1 - mean mu_1^2, between 0 and 1. sway: variance of
     u.v over configurations of one sign, by pattern: how much the order itself fluctuates. rows: (n_rows,
-    n_visible) float32, the configurations from which directions were found.
+    n_visible) float32, the configurations from which directions were found. gauge: (n_visible,) of +-1, by
+    which neighbours of the data's Hamiltonian are alike, 1 at the first site; all 1 for ferromagnets and
+    where no such pattern is known.
     """
 
     strengths: NDArray[np.float64]
     spread: float
     sway: NDArray[np.float64]
     rows: NDArray[np.float32]
+    gauge: NDArray[np.float64]
 
     @property
     def signs(self) -> NDArray[np.float64]:
@@ -60,7 +63,13 @@ def find_order(data: Dataset, seed: SeedSequence) -> Order:
     telling = data.select(others if len(others) >= len(chosen) else chosen)
     strengths, sway = _strengths(telling, directions)
     spread = 1 - float(np.mean(strengths[0] ** 2))
-    return Order(strengths, min(1.0, max(0.0, spread)), sway, rows)
+    return Order(strengths, min(1.0, max(0.0, spread)), sway, rows, _gauge(data))
+
+
+def _gauge(data: Dataset) -> NDArray[np.float64]:
+    """Of the Hamiltonian and not of the data, whose leading pattern is noise far above a transition."""
+    pattern = None if data.hamiltonian is None else data.hamiltonian.ground_state
+    return np.ones(data.n_sites) if pattern is None else (pattern * pattern[0]).astype(np.float64)
 
 
 def _leading(rows: NDArray[np.float32]) -> NDArray[np.float32]:

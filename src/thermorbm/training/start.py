@@ -63,7 +63,8 @@ def ordered_units(n_hidden: int, order: Order, shape: tuple[int, ...] | None, se
         others = glorot_normal(n_others, n_visible, seed)["W"].astype(np.float64)
         background = np.zeros(n_others)
     else:
-        others = local_bumps(n_others, shape, seed)
+        # A bump of one sign adds up nothing where neighbours oppose each other.
+        others = local_bumps(n_others, shape, seed) * order.gauge
         # Of the sign that a bump has in the pattern, which may be all down: turned spins are to weaken it.
         background = _BACKGROUND * _HEIGHT * np.sign(others @ order.strengths[0])
     directions = order.directions.astype(np.float64)

@@ -15,6 +15,7 @@ from thermorbm.study.steps import (
     estimate,
     import_,
     interactions,
+    ladder,
     measure,
     observe,
     partition,
@@ -26,6 +27,7 @@ from thermorbm.study.steps import (
 from thermorbm.study.steps.step import StudyStep
 
 _MODULES = (
+    ladder,
     sample,
     import_,
     measure,

@@ -13,7 +13,7 @@ def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
     from thermorbm.reading.configurations import exact_values, thermal_averages
     from thermorbm.study.reweighted import sample_arrays
 
-    data = sampled(task.parameters, task.parameters["samples"], progress)
+    data = sampled(task, store, progress)
     assert data.certificate is not None
     assert data.hamiltonian is not None
     assert data.temperature is not None
@@ -28,4 +28,4 @@ def leave(rows: Rows, result: Reduced) -> None:
     rows.add(result, "energies", {**place, **result.values})
 
 
-STEP = StudyStep("energies", version=2, run=run, cost=sampling_cost, leave=leave)
+STEP = StudyStep("energies", version=2, run=run, cost=sampling_cost, leave=leave, reads_large=True)

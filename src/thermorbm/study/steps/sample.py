@@ -1,27 +1,33 @@
-"""Samples configurations at one temperature; the last `held_out` of them are not for training."""
+"""Configurations at one temperature, sampled here or on a ladder that several temperatures share.
+
+The last `held_out` of them are not for training.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from thermorbm.exact import TC_2D, TC_3D
 from thermorbm.runner.store import Product, Reduced, Store
 from thermorbm.runner.task import BASE_MEMORY, REPEATED, Cost, Note, Progress, Task
 from thermorbm.study.named import hamiltonian_of, n_sites_of
+from thermorbm.study.steps.ladder import (
+    FLIPS_PER_SECOND,
+    fraction_sampled,
+    taken_from_ladder,
+    tempering_cost,
+)
 from thermorbm.study.steps.step import Rows, StudyStep
 
 if TYPE_CHECKING:
     from thermorbm.dataset import Dataset
 
-FLIPS_PER_SECOND = 5e9
-TEMPERED = 500  # sweeps for each sample, of all chains of a ladder together
-
 
 def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
     p = task.parameters
-    data = sampled(p, p["samples"] + p["held_out"], progress, p["sector"])
+    data = sampled(task, store, progress)
     assert data.certificate is not None
     values = {
         "n_train": p["samples"],
@@ -34,18 +40,23 @@ def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
     return Product(values, large=with_held_out(data, p["held_out"]))
 
 
-def sampled(
-    p: Mapping[str, Any], n_samples: int, progress: Progress, sector: str | float = "symmetric"
-) -> Dataset:
-    """Boltzmann samples with their certificate, as the parameters of a task ask for them."""
+def sampled(task: Task, store: Store, progress: Progress) -> Dataset:
+    """Boltzmann samples with their certificate, as a task asks for them: of the ladder that is its input."""
     from thermorbm.samples import sample
 
-    def report(stage: str, done: int, total: int) -> None:
-        progress(done / max(done, total, 1) if stage == "sample" else 0.0)
-
-    model, method = hamiltonian_of(p), p["method"]
+    p = task.parameters
+    if task.inputs:
+        return taken_from_ladder(store, task.inputs[0], p["temperature"])
+    model, sector = hamiltonian_of(p), p.get("sector", "symmetric")
     assert model is not None
-    return sample(model, p["temperature"], n_samples, p["seed"], method, sector, threads=1, progress=report)
+    return sample(
+        model, p["temperature"], _n_samples(task), p["seed"], p["method"], sector, threads=1,
+        progress=fraction_sampled(progress),
+    )  # fmt: skip
+
+
+def _n_samples(task: Task) -> int:
+    return int(task.parameters["samples"] + task.parameters.get("held_out", 0))
 
 
 def with_held_out(data: Dataset, n_held_out: int) -> Dataset:
@@ -55,13 +66,13 @@ def with_held_out(data: Dataset, n_held_out: int) -> Dataset:
 
 def sampling_cost(task: Task, inputs: Sequence[Task]) -> Cost:
     """Samples five autocorrelation times apart, after a pilot of as long again."""
-    p = task.parameters
-    shape, n_samples = p["shape"], p["samples"] + p.get("held_out", 0)
-    n_sites = n_sites_of(p)
-    if "named" in p:  # a ladder of some dozen temperatures, at worst
-        return Cost(
-            1 + TEMPERED * n_samples * n_sites / FLIPS_PER_SECOND, BASE_MEMORY + 8 * n_samples * n_sites
-        )
+    p, n_samples = task.parameters, _n_samples(task)
+    shape, n_sites = p["shape"], n_sites_of(p)
+    if inputs:  # only the file of the ladder is read
+        n_bytes = len(inputs[0].parameters["temperatures"]) * n_samples * n_sites // 8
+        return Cost(0.2 + 4e-9 * n_bytes, BASE_MEMORY + 4 * n_bytes)
+    if "named" in p:  # a ladder at worst
+        return tempering_cost(n_samples, n_sites)
     critical = {2: TC_2D, 3: TC_3D}.get(len(shape), 2.0 * len(shape))
     length = min(max(shape), 0.5 / max(abs(p["temperature"] / critical - 1), 1e-9))
     sweeps = 5 * (1 + 0.03 * length**2.1)
@@ -78,5 +89,12 @@ def leave(rows: Rows, result: Reduced) -> None:
 
 
 STEP = StudyStep(
-    "sample", version=1, run=run, cost=sampling_cost, leave=leave, makes_large=True, sharing=REPEATED
+    "sample",
+    version=1,
+    run=run,
+    cost=sampling_cost,
+    leave=leave,
+    makes_large=True,
+    reads_large=True,
+    sharing=REPEATED,
 )
