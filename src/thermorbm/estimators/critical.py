@@ -39,9 +39,9 @@ WIDENING = {
     (False, 1): (0.09, 1.32, 1.52),
     (False, 2): (0.06, 0.86, 1.00),
     (False, 3): (0.03, 0.83, 0.80),
-    (True, 1): (0.06, 0.75, 0.79),
-    (True, 2): (0.02, 0.83, 0.86),
-    (True, 3): (0.01, 0.77, 0.77),
+    (True, 1): (0.08, 0.65, 0.70),
+    (True, 2): (0.03, 0.70, 0.83),
+    (True, 3): (0.01, 0.78, 0.75),
 }
 _USELESS = 0.5  # of the grid's range: an interval (95 %) that is wider determines nothing
 _SECOND_PEAK = 0.1  # of the curve's range, by which a second peak stands above the dip between both

@@ -37,7 +37,7 @@ _NOISE = np.array([1.0, 1.5, 2.5, 5.0, 15.0, 60.0])
 _SIZES, _NOISES = (grid.ravel() for grid in np.meshgrid(_MISSED, _NOISE, indexing="ij"))
 _INSIDE = 0.8  # of the waves' longest half period that the points cover
 _FINE = 8  # curves are drawn at this many temperatures per spacing
-_GAUSS = {n: np.polynomial.legendre.leggauss(n) for n in (2, 6)}  # between drawn temperatures, and points
+_GAUSS = {n: np.polynomial.legendre.leggauss(n) for n in (4, 8)}  # between drawn temperatures, and points
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,9 +161,12 @@ class PeakFamily:
         if not self._of_slope:
             f /= 1 - ends
             return f, f
-        n_nodes = 6 if len(v) == len(self._v) else 2
+        n_nodes = 8 if len(v) == len(self._v) else 4
         integral = _integral(
-            x, n_nodes, lambda at: _rounded(at, *(each[:, None] for each in form)) - ends[:, None]
+            x,
+            _onset(form[1]),
+            n_nodes,
+            lambda at: _rounded(at, *(each[:, None] for each in form)) - ends[:, None],
         )
         rise = width * integral[:, -1:]
         return integral / integral[:, -1:] - 0.5, f / rise
@@ -184,17 +187,22 @@ def _between(ends: tuple[float, float], share: Array) -> Array:
     return np.asarray(ends[0] * (ends[1] / ends[0]) ** share)
 
 
+def _onset(power: Array) -> Array:
+    """c, the x at which the sides of a peak become unequal."""
+    return np.asarray(np.sqrt(1 - 0.5 ** (1 / power)))
+
+
 def _rounded(x: Array, skew: Array, power: Array) -> Array:
-    narrow = np.sqrt(1 - 0.5 ** (1 / power))
-    s = x + skew * (np.sqrt(narrow**2 + x**2) - narrow)
+    c = _onset(power)
+    s = x + skew * (np.sqrt(c**2 + x**2) - c)
     return np.asarray(np.exp(-power * np.log1p(s**2)))
 
 
-def _integral(x: Array, n_nodes: int, f: Callable[[Array], Array]) -> Array:
-    """From the first x of each row, (k, m), by Gauss's rule between neighbours, in asinh(x)."""
+def _integral(x: Array, scale: Array, n_nodes: int, f: Callable[[Array], Array]) -> Array:
+    """From the first x of each row, (k, m), by Gauss's rule between neighbours, in asinh(x / scale)."""
     nodes, node_weights = _GAUSS[n_nodes]
-    u = np.arcsinh(x)
+    u = np.arcsinh(x / scale)
     half = np.diff(u, axis=1)[..., None] / 2
-    at = np.sinh(u[:, :-1, None] + half * (1 + nodes))
-    steps = half[..., 0] * ((f(at) * np.sqrt(1 + at**2)) @ node_weights)
+    at = scale[..., None] * np.sinh(u[:, :-1, None] + half * (1 + nodes))
+    steps = half[..., 0] * ((f(at) * np.hypot(scale[..., None], at)) @ node_weights)
     return np.concatenate([np.zeros((len(x), 1)), np.cumsum(steps, axis=1)], axis=1)
