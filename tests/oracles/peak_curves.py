@@ -12,7 +12,8 @@ WIDE = 1e3  # standard deviation of the trend's coefficients
 def shape(z, smallest_spacing):
     """T0, w, k and p of a row of standard normal numbers."""
     share, least = norm.cdf(z), 0.05 * smallest_spacing
-    return 1.4 * (share[0] - 0.5), least * (0.5 / least) ** share[1], np.tanh(z[2] / 2), 0.05 * 240 ** share[3]
+    width, power = least * (0.5 / least) ** share[1], 0.05 * 240 ** share[3]
+    return 1.4 * (share[0] - 0.5), width, np.tanh(z[2] / 2), power
 
 
 def peak(z, t, of_slope, smallest_spacing):
