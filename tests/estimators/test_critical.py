@@ -1,11 +1,15 @@
 """Critical temperatures: coverage on synthetic curves, exact curves of the torus, ends of the grid."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
 
 from oracles.synthetic_curves import KINDS, PAPER, synthetic_curve
 from thermorbm import estimators
+from thermorbm.estimators.critical import WIDENING, Spread
 from thermorbm.exact import heat_capacity_peak, kaufman
 
 N_CURVES = 300
@@ -176,3 +180,19 @@ def test_intervals_hold_on_kaufmans_curves(side):
         inside_95 += point.lower_95 <= target <= point.upper_95
     assert 0.60 - 3 * np.sqrt(0.68 * 0.32 / n) <= inside / n
     assert 0.90 - 3 * np.sqrt(0.95 * 0.05 / n) <= inside_95 / n
+
+
+def test_the_calibration_is_what_the_documentation_says():
+    page = Path(__file__).parents[2] / "docs" / "curves.md"
+    number = r" ([\d.]+) \|"
+    row = r"^\| (X|dX/dT) \| (\d)[^|]*\|[^|]+\|[^|]+\|" + 3 * number + "$"
+    rows = re.findall(row, page.read_text(encoding="utf-8"), re.MULTILINE)
+    stated = {(of == "dX/dT", max(int(n), 1)): tuple(map(float, rest)) for of, n, *rest in rows}
+    assert stated == WIDENING
+
+
+def test_an_interval_is_the_spread_and_a_share_of_the_spacing_times_a_factor():
+    found = Spread(2.3, np.array([[2.27, 2.34], [2.2, 2.4]]), 0.1, (False, 2), 0.0)
+    assert found.interval(0, 0.4, 1.0) == pytest.approx((2.3 - 0.05, 2.3 + np.hypot(0.04, 0.04)))
+    assert found.interval(1, 0.0, 0.7) == pytest.approx((2.3 - 0.07, 2.3 + 0.07))
+    assert found.interval(1, 0.4, 1.0)[1] == pytest.approx(2.3 + np.hypot(0.1, 1.96 * 0.04))

@@ -5,7 +5,7 @@ import pytest
 
 from thermorbm import Lattice, sample
 from thermorbm.errors import InputError
-from thermorbm.estimators import Measurements, Reweighting, binder_crossing, scaling_fit
+from thermorbm.estimators import Measurements, Reweighting, binder_crossing, scaling, scaling_fit
 from thermorbm.exact import TC_2D, TC_3D
 from thermorbm.series import measure
 
@@ -61,6 +61,19 @@ def test_curves_that_do_not_cross_and_too_few_sides(small):
         binder_crossing((16, small[16]), (64, Reweighting(parts, 4096, n_draws=20)))
     with pytest.raises(InputError, match="three or more sides"):
         scaling_fit({16: small[16], 10: small[10]}, omega=1.0)
+
+
+@pytest.mark.parametrize(
+    ("sides", "omega", "moved"), [((6, 8, 10, 12, 16, 20), 0.83, 0.017), ((8, 16, 32), 1.75, 0)]
+)
+def test_a_further_correction_moves_exponents_in_3d_unless_it_is_given(sides, omega, moved):
+    """By what the errors of beta/nu and gamma/nu hold (docs/curves.md)."""
+    sides = np.repeat(np.array(sides, dtype=float), 3)
+    temperatures = 4.5 + np.tile([-1.0, 0.0, 1.0], len(sides) // 3) / sides
+    points = scaling._Points(sides, temperatures, *([np.zeros(0)] * 4))
+    values = 1.96 * np.log(sides) + 0.1 * sides**-omega + 0.5 * sides ** (-2 * omega)
+    assert scaling._power(points, values, 4.5, 1.0, 0.5, omega) == pytest.approx(1.96)
+    assert scaling._power(points, values, 4.5, 1.0, 0.0, omega) - 1.96 == pytest.approx(moved, abs=5e-4)
 
 
 @pytest.mark.slow

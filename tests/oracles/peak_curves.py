@@ -12,7 +12,8 @@ WIDE = 1e3  # standard deviation of the trend's coefficients
 def shape(z, smallest_spacing):
     """T0, w, k and p of a row of standard normal numbers."""
     share, least = norm.cdf(z), 0.05 * smallest_spacing
-    return 1.4 * (share[0] - 0.5), least * (0.5 / least) ** share[1], np.tanh(z[2] / 2), 0.05 * 60 ** share[3]
+    width, power = least * (0.5 / least) ** share[1], 0.05 * 240 ** share[3]
+    return 1.4 * (share[0] - 0.5), width, np.tanh(z[2] / 2), power
 
 
 def peak(z, t, of_slope, smallest_spacing):
@@ -20,8 +21,8 @@ def peak(z, t, of_slope, smallest_spacing):
     centre, width, skew, power = shape(z, smallest_spacing)
 
     def f(t):
-        x = (t - centre) / width
-        return (1 + (x + skew * (np.sqrt(1 + x**2) - 1)) ** 2) ** -power
+        x, c = (t - centre) / width, np.sqrt(1 - 2 ** (-1 / power))
+        return (1 + (x + skew * (np.sqrt(c**2 + x**2) - c)) ** 2) ** -power
 
     low = min(f(-0.5), f(0.5))
     if not of_slope:

@@ -1,10 +1,11 @@
 """Where a curve peaks or is steepest, with an uncertainty that holds for coarse grids and noisy points.
 
 Many smooth curves are drawn through the points (see `smoothing`); each has its own maximum, and the spread of
-these maxima is the uncertainty. Where fewer than two points lie in the upper half of the peak, its maximum
-hangs on a formula that no point confirms: there the spread is widened by a share of the spacing, and hardly
-elsewhere. Both shares were read off rounded logarithms and powers with unequal sides at random places;
-`python -m benchmarks.coverage` tells on other curves how often the intervals hold (docs/curves.md).
+these maxima says how uncertain it is. The curves' formula is not exact, and the fewer points lie on a peak
+the more hangs on it. So intervals are calibrated: a share of the spacing is added to the spread in
+quadrature, and the sum is multiplied by a factor (`WIDENING`), as rounded logarithms and powers with unequal
+sides ask for (`python -m benchmarks.calibration`). How often intervals hold on other curves is told by
+`python -m benchmarks.coverage` (docs/curves.md).
 """
 
 from __future__ import annotations
@@ -31,7 +32,17 @@ from thermorbm.stats import Estimate
 Array = NDArray[np.float64]
 
 _EDGE_SHARE = 0.16  # of the maxima at an end of the grid, beyond which there is no peak to speak of
-_HIDDEN = {True: 0.01, False: 0.07}  # of the spacing: standard error that is added, by whether it is resolved
+# By whether the peak is one of a slope and by the points in its upper half (0 or 1, 2, 3 and more): the share
+# of the spacing that is added to the spread in quadrature, and what the sum is multiplied by for 68 % and for
+# 95 %. `python -m benchmarks.calibration` prints it, and docs/curves.md has it.
+WIDENING = {
+    (False, 1): (0.09, 1.32, 1.52),
+    (False, 2): (0.06, 0.86, 1.00),
+    (False, 3): (0.03, 0.83, 0.80),
+    (True, 1): (0.08, 0.65, 0.70),
+    (True, 2): (0.03, 0.70, 0.83),
+    (True, 3): (0.01, 0.78, 0.75),
+}
 _USELESS = 0.5  # of the grid's range: an interval (95 %) that is wider determines nothing
 _SECOND_PEAK = 0.1  # of the curve's range, by which a second peak stands above the dip between both
 
@@ -82,46 +93,70 @@ class CriticalPoint(Displayed):
         return f"{self.lower_95:.4g}-{self.upper_95:.4g}"
 
 
+@dataclass(frozen=True)
+class Spread:
+    """Where random curves have their maxima, before it is calibrated.
+
+    ends: (2, 2) of the central 68 % and of the central 95 %, about the median. spacing: of the points there.
+    kind: whether the peak is one of a slope, and the points in its upper half as `WIDENING` counts them.
+    ends_share: the share of maxima at an end of the temperatures.
+    """
+
+    median: float
+    ends: Array
+    spacing: float
+    kind: tuple[bool, int]
+    ends_share: float
+
+    def interval(self, level: int, share: float, factor: float) -> tuple[float, float]:
+        """The central 68 % (level 0) or 95 % (1), with that share of the spacing added, times that factor."""
+        hidden = (1.0, 1.96)[level] * share * self.spacing
+        below, above = factor * np.hypot(np.abs(self.ends[level] - self.median), hidden)
+        return self.median - float(below), self.median + float(above)
+
+
 def peak(temperatures: ArrayLike, values: ArrayLike, errors: ArrayLike, seed: int = 0) -> CriticalPoint:
     """Maximum of X(T), for an indicator such as a variance or a correlation."""
-    points = Points(temperatures, values, errors)
-    draws = draw_curves(points, False, seed)
-    return _locate(points, draws, draws.indicator)
+    return _locate("peak", Points(temperatures, values, errors), seed)
 
 
 def steepest(temperatures: ArrayLike, values: ArrayLike, errors: ArrayLike, seed: int = 0) -> CriticalPoint:
     """Steepest slope of X(T) in the direction in which it goes from the first to the last temperature."""
-    points = Points(temperatures, values, errors)
-    sign = 1.0 if points.values[-1] >= points.values[0] else -1.0
-    rising = Points(points.temperatures, sign * points.values, points.errors)
-    draws = draw_curves(rising, True, seed)
-    draws = replace(draws, values=sign * draws.values)
-    return _locate(points, draws, draws.indicator)
+    return _locate("steepest", Points(temperatures, values, errors), seed)
 
 
 def heat_peak(temperatures: ArrayLike, values: ArrayLike, errors: ArrayLike, seed: int = 0) -> CriticalPoint:
     """Maximum of T dX/dT, the heat capacity if X is an entropy."""
-    points = Points(temperatures, values, errors)
-    draws = draw_curves(points, True, seed)
-    return _locate(points, draws, draws.temperatures * draws.indicator)
+    return _locate("heat_peak", Points(temperatures, values, errors), seed)
 
 
-def _locate(points: Points, draws: CurveDraws, indicator: Array) -> CriticalPoint:
-    tops = maxima(draws.temperatures, indicator)
-    ends = (tops == draws.temperatures[0]) | (tops == draws.temperatures[-1])
-    resolved = _points_in_upper_half(points, draws, indicator) >= 2
-    hidden = _HIDDEN[resolved] * _spacing_at(points.temperatures, float(np.median(tops)))
-    low, middle, high = _widened(np.quantile(tops, ONE_SIGMA), hidden)
-    lowest, _, highest = _widened(np.quantile(tops, TWO_SIGMA), 1.96 * hidden)
-    at_edge = bool(ends.mean() > _EDGE_SHARE)
+def indicator_draws(mark: str, points: Points, seed: int) -> CurveDraws:
+    """Random curves through the points; their indicator is what the function of that name is to maximise."""
+    if mark == "peak":
+        return draw_curves(points, False, seed)
+    falls = mark == "steepest" and points.values[-1] < points.values[0]
+    sign = -1.0 if falls else 1.0
+    draws = draw_curves(Points(points.temperatures, sign * points.values, points.errors), True, seed)
+    weights = draws.temperatures if mark == "heat_peak" else 1.0
+    return replace(draws, values=sign * draws.values, indicator=weights * draws.indicator)
+
+
+def _locate(mark: str, points: Points, seed: int) -> CriticalPoint:
+    draws = indicator_draws(mark, points, seed)
+    found = spread(points, draws)
+    share, *factors = WIDENING[found.kind]
+    (low, high), (lowest, highest) = (
+        found.interval(level, share, factor) for level, factor in enumerate(factors)
+    )
+    at_edge = found.ends_share > _EDGE_SHARE
     useless = highest - lowest > _USELESS * float(np.ptp(points.temperatures))
-    curve = fitted_curve(draws.temperatures, indicator)
+    curve = fitted_curve(draws.temperatures, draws.indicator)
     return CriticalPoint(
-        Estimate(middle, (high - low) / 2),
+        Estimate(found.median, (high - low) / 2),
         low,
         high,
         at_edge,
-        resolved,
+        found.kind[1] >= 2,
         curve,
         fitted_curve(draws.temperatures, draws.values),
         lowest,
@@ -131,10 +166,20 @@ def _locate(points: Points, draws: CurveDraws, indicator: Array) -> CriticalPoin
     )
 
 
-def _widened(quantiles: Array, hidden: float) -> tuple[float, float, float]:
-    low, middle, high = (float(x) for x in quantiles)
-    below, above = float(np.hypot(middle - low, hidden)), float(np.hypot(high - middle, hidden))
-    return middle - below, middle, middle + above
+def spread(points: Points, draws: CurveDraws) -> Spread:
+    """Of the maxima of random curves."""
+    tops = maxima(draws.temperatures, draws.indicator)
+    low, middle, high = np.quantile(tops, ONE_SIGMA)
+    lowest, _, highest = np.quantile(tops, TWO_SIGMA)
+    at_ends = (tops == draws.temperatures[0]) | (tops == draws.temperatures[-1])
+    n_points = min(max(_points_in_upper_half(points, draws), 1), 3)
+    return Spread(
+        float(middle),
+        np.array([[low, high], [lowest, highest]]),
+        _spacing_at(points.temperatures, float(middle)),
+        (draws.of_slope, n_points),
+        float(at_ends.mean()),
+    )
 
 
 def _spacing_at(temperatures: Array, here: float) -> float:
@@ -162,9 +207,9 @@ def other_peaks(curve: FittedCurve) -> Array:
     return np.asarray(curve.temperatures[places[clear & ~largest]])
 
 
-def _points_in_upper_half(points: Points, draws: CurveDraws, indicator: Array) -> int:
+def _points_in_upper_half(points: Points, draws: CurveDraws) -> int:
     """How many points lie where the median indicator stays above half its height, median to maximum."""
-    curve = np.median(indicator, axis=0)
+    curve = np.median(draws.indicator, axis=0)
     top = int(np.argmax(curve))
     below = np.flatnonzero(curve <= (curve[top] + np.median(curve)) / 2)
     left = below[below < top].max(initial=-1)

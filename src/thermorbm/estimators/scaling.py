@@ -8,7 +8,10 @@ that fall as L^(-omega) (Binder 1981):
 `scaling_fit` fits all three with polynomials u, ln f, ln g of degree 3, first Binder's U4 for T_c and nu by
 scipy's least squares, then the other two, which are linear. Each fit is repeated for every resampling of
 the data (see `reweighting`), and the spread is the error, since values of one lattice at neighbouring
-temperatures share their noise. `binder_crossing` is where the curves of two lattices cross, without any fit.
+temperatures share their noise. The next corrections to <|m|> and N <m^2>, 1 + e L^(-2 omega), are not fitted,
+because few sides cannot tell them from the exponent: e is 0 for the data and drawn from its prior for each
+resampling, so that the errors of beta/nu and gamma/nu hold them. `binder_crossing` is where the curves of two
+lattices cross, without any fit.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ _SCAN = 401
 _FEWEST_SIDES = 3
 _REACH = 0.1  # of U4 around its value at the crossing, within which points are fitted
 _ROUNDING = 1e-12  # of U4: curves that differ by less do not cross, they are the same
-_STRETCH = 0.5  # width of the prior of d: corrections of x are smaller than x
+_PRIOR = 0.5  # width of the priors of d and e: corrections are smaller than what they correct
 
 
 @dataclass(frozen=True)
@@ -99,13 +102,13 @@ def scaling_fit(lattices: Mapping[int, Reweighting], omega: float) -> ScalingFit
     points = _points(lattices, crossings[-1].binder.value)
     start = np.array([crossings[-1].temperature.value, 1.0, crossings[-1].binder.value, -1e-3, 0, 0, 0, 0])
     start = _fit_binder(points, points.binder[0], omega, 0.0, _scaled_start(start, points))
-    centres = _STRETCH * np.random.default_rng(0).standard_normal(len(points.binder))
-    centres[0] = 0.0
+    centres, further = _PRIOR * np.random.default_rng(0).standard_normal((2, len(points.binder)))
+    centres[0] = further[0] = 0.0
     pairs = zip(points.binder, centres, strict=True)
     fits = np.array([_fit_binder(points, row, omega, centre, start) for row, centre in pairs])
     t_c, inverse_nu = fits[:, 0], fits[:, 1]
     order, square = (
-        np.array([_power(points, row, t, y, omega) for row, t, y in zip(rows, t_c, inverse_nu, strict=True)])
+        np.array([_power(points, *draw, omega) for draw in zip(rows, t_c, inverse_nu, further, strict=True)])
         for rows in (points.log_order, points.log_square)
     )
     misfit = _binder_residuals(fits[0], points, points.binder[0], omega, 0.0)[:-1]
@@ -209,7 +212,7 @@ def _binder_residuals(
     x = (points.temperatures - t_c) * points.sides**inverse_nu * (1 + stretch * points.sides**-omega)
     model = constant + sum(c * x ** (k + 1) for k, c in enumerate(coefficients))
     residuals = (model + correction * points.sides**-omega - values) / points.errors
-    return np.append(residuals, (stretch - centre) / _STRETCH)
+    return np.append(residuals, (stretch - centre) / _PRIOR)
 
 
 def _fit_binder(points: _Points, values: Array, omega: float, centre: float, start: Array) -> Array:
@@ -217,8 +220,14 @@ def _fit_binder(points: _Points, values: Array, omega: float, centre: float, sta
     return np.asarray(result.x)
 
 
-def _power(points: _Points, log_values: Array, t_c: float, inverse_nu: float, omega: float) -> float:
-    """The exponent p of Y = L^p f(x) (1 + c L^(-omega)), from ln Y (n,) by linear least squares."""
+def _power(
+    points: _Points, log_values: Array, t_c: float, inverse_nu: float, further: float, omega: float
+) -> float:
+    """The exponent p of Y = L^p f(x) (1 + c L^(-omega)) (1 + e L^(-2 omega)), from ln Y (n,), e being given.
+
+    By linear least squares, in which the corrections' logarithms are taken to first order.
+    """
+    log_values = log_values - further * points.sides ** (-2 * omega)
     x = (points.temperatures - t_c) * points.sides**inverse_nu
     x = x / np.abs(x).max()
     columns = [np.log(points.sides), points.sides**-omega, *(x**k for k in range(_DEGREE + 1))]

@@ -54,12 +54,13 @@ class Points:
 class CurveDraws:
     """Random curves. temperatures: (m,), the points' among them; values: (n_draws, m), of X.
 
-    indicator: (n_draws, m), the curve that peaks: X itself, or dX/dT.
+    indicator: (n_draws, m), the curve that peaks: X itself or, of_slope, dX/dT.
     """
 
     temperatures: Array
     values: Array
     indicator: Array
+    of_slope: bool
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,7 +84,7 @@ def draw_curves(points: Points, of_slope: bool, seed: int = 0) -> CurveDraws:
     chosen = np.argmax(likelihoods + rng.gumbel(size=likelihoods.shape), axis=1)
     v, values, indicator = family.draw(shapes, chosen, rng)
     values = values * scale + offset
-    return CurveDraws(middle + span * v, values, indicator * scale / span if of_slope else values)
+    return CurveDraws(middle + span * v, values, indicator * scale / span if of_slope else values, of_slope)
 
 
 def fitted_curve(temperatures: Array, draws: Array) -> FittedCurve:

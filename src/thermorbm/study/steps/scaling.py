@@ -26,4 +26,4 @@ def leave(rows: Rows, result: Reduced) -> None:
     rows.scalings.append({"name": result.task.labels["scaling"], **result.values, "file": result.file})
 
 
-STEP = StudyStep("scaling", version=1, run=run, cost=cost, leave=leave, sharing=LAST)
+STEP = StudyStep("scaling", version=2, run=run, cost=cost, leave=leave, sharing=LAST)
