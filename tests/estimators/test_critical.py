@@ -196,3 +196,15 @@ def test_an_interval_is_the_spread_and_a_share_of_the_spacing_times_a_factor():
     assert found.interval(0, 0.4, 1.0) == pytest.approx((2.3 - 0.05, 2.3 + np.hypot(0.04, 0.04)))
     assert found.interval(1, 0.0, 0.7) == pytest.approx((2.3 - 0.07, 2.3 + 0.07))
     assert found.interval(1, 0.4, 1.0)[1] == pytest.approx(2.3 + np.hypot(0.1, 1.96 * 0.04))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_peak_is_made_up_in_a_wide_gap_between_points(seed):
+    """S of 32x32 with errors of a machine, on a grid that is fine around the peak and coarse elsewhere."""
+    T = np.array([2.0, 2.2, 2.25, 2.3, 2.35, 2.4, 2.5, 3.0, 4.0])
+    errors = np.array([0.6, 0.8, 0.9, 1.0, 0.9, 0.9, 0.7, 0.5, 0.3]) * 1e-3
+    S = kaufman(32, T).entropy + errors * np.random.default_rng(seed).standard_normal(len(T))
+    found = estimators.heat_peak(T, S, errors, seed=seed)
+    assert found.determined
+    assert 2.2 < found.lower_95 < found.upper_95 < 2.4
+    assert abs(found.temperature.value - heat_capacity_peak(32)) < 4 * found.error

@@ -23,7 +23,7 @@ def option(family, column):
     """Length, size and noise of one column of the likelihoods."""
     length, rest = divmod(column, len(peak_family._SIZES))
     return (
-        peak_family._LENGTHS[length] * np.median(np.diff(V)),
+        peak_family._LENGTHS[length] / (len(V) - 1),
         peak_family._SIZES[rest] * family._height,
         peak_family._NOISES[rest],
     )

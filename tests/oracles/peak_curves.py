@@ -9,16 +9,29 @@ from scipy.stats import norm
 WIDE = 1e3  # standard deviation of the trend's coefficients
 
 
-def shape(z, smallest_spacing):
-    """T0, w, k and p of a row of standard normal numbers."""
-    share, least = norm.cdf(z), 0.05 * smallest_spacing
+def rank(t, v):
+    """Where t stands among the points v (n,): -1/2 at the first, 1/2 at the last, even between."""
+    return np.interp(t, v, np.linspace(-0.5, 0.5, len(v)))
+
+
+def shape(z, of_slope, v):
+    """T0, w, k and p of a row of standard normal numbers. T0 of a slope's peak is given by its rank."""
+    share, least = norm.cdf(z), 0.05 * np.diff(v).min()
     width, power = least * (0.5 / least) ** share[1], 0.05 * 240 ** share[3]
-    return 1.4 * (share[0] - 0.5), width, np.tanh(z[2] / 2), power
+    centre = 1.4 * (share[0] - 0.5)
+    if of_slope and abs(centre) < 0.5:
+        centre = np.interp(centre, np.linspace(-0.5, 0.5, len(v)), v)
+    return centre, width, np.tanh(z[2] / 2), power
 
 
-def peak(z, t, of_slope, smallest_spacing):
+def integrals(f, t):
+    """Of f from the first t (n,) to each."""
+    return np.r_[0, np.cumsum([quad(f, a, b, limit=200)[0] for a, b in pairwise(t)])]
+
+
+def peak(z, t, of_slope, v):
     """The peak as it is measured at t (n,), which begins at -1/2 and ends at 1/2."""
-    centre, width, skew, power = shape(z, smallest_spacing)
+    centre, width, skew, power = shape(z, of_slope, v)
 
     def f(t):
         x, c = (t - centre) / width, np.sqrt(1 - 2 ** (-1 / power))
@@ -27,21 +40,28 @@ def peak(z, t, of_slope, smallest_spacing):
     low = min(f(-0.5), f(0.5))
     if not of_slope:
         return (f(t) - low) / (1 - low)
-    steps = [quad(lambda t: f(t) - low, a, b, limit=200)[0] for a, b in pairwise(t)]
-    rise = np.r_[0, np.cumsum(steps)]
+    rise = integrals(lambda t: f(t) - low, t)
     return rise / rise[-1] - 0.5
 
 
-def features(z, t, of_slope, length, size, n_waves, smallest_spacing):
+def wave(k, t, of_slope, v):
+    """A wave over the rank among the points v, as it is measured at t (n,)."""
+
+    def f(t):
+        return np.cos(k * (0.5 + 0.8 * rank(t, v)))
+
+    return integrals(f, t) if of_slope else f(t)
+
+
+def features(z, t, of_slope, length, size, n_waves, v):
     """(n, columns) whose independent unit normals make up the curve; the first is the peak."""
     k = np.pi * np.arange(1, n_waves + 1)
     spectrum = np.exp(-((k * 0.8 * length) ** 2) / 2)
-    phase = k * (0.5 + 0.8 * t[:, None])
-    waves = np.sin(phase) / (0.8 * k) if of_slope else np.cos(phase)
+    waves = np.array([wave(each, t, of_slope, v) for each in k]).T
     trend = [np.ones_like(t), t] + ([t**2 / 2] if of_slope else [])
     return np.column_stack(
         [
-            peak(z, t, of_slope, smallest_spacing),
+            peak(z, t, of_slope, v),
             WIDE * np.array(trend).T,
             waves * size * np.sqrt(spectrum / spectrum.sum()),
         ]
@@ -50,7 +70,7 @@ def features(z, t, of_slope, length, size, n_waves, smallest_spacing):
 
 def posterior(z, v, y, errors, of_slope, length, size, noise, at):
     """Log likelihood, and mean and standard deviation of the measured curve at `at`, v among them."""
-    wanted = features(z, at, of_slope, length, size, min(2 * len(v), 30), np.diff(v).min())
+    wanted = features(z, at, of_slope, length, size, min(2 * len(v), 30), v)
     design = wanted[np.searchsorted(at, v)]
     covariance = design @ design.T + np.diag((noise * errors) ** 2)
     off = y - design[:, 0]  # the peak's amplitude is 1 on average

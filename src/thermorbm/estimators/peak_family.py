@@ -9,7 +9,9 @@ logarithm (small p) to nearly a Gaussian (large p). c = sqrt(1 - 2^(-1/p)) is 1 
 width of a Gaussian, so that sides are unequal within the upper half of any peak. Singularities of finite
 lattices look like this, but no formula is exact. r(T) is what it misses: a random smooth curve, never taken
 to be less than `_LEAST_MISSED` of the peak's height, and the larger the less the points follow the formula.
-Stated errors are multiplied by an unknown noise.
+Stated errors are multiplied by an unknown noise. r varies over as many points whatever their distance, so
+that in a wide gap between two of them it makes up no peaks. The peak of a slope is as likely between any two
+neighbouring points, because the area between them is measured; of peaks of X a wide gap hides more.
 
 T0, ln w, k and ln p are given; a, b, A and r are normal and integrated exactly, for each size and length of r
 and each noise on a grid.
@@ -67,12 +69,13 @@ class PeakFamily:
         spacing = np.diff(v)
         self._widths = (_WIDTHS[0] * float(spacing.min()), _WIDTHS[1])
         self._height = max(float(np.max(np.diff(y) / spacing)), 1.0) if of_slope else 1.0
+        self._ranks = np.linspace(-0.5, 0.5, len(v))
         self._waves = np.pi * np.arange(1, min(2 * len(v), 30) + 1)[:, None]
         trend = (self._trends(v)[0] / errors).T
         q = trend.shape[1]
         orthogonal, triangle = np.linalg.qr(trend, mode="complete")
         self._trend, self._triangle, rest = orthogonal[:, :q], triangle[:q], orthogonal[:, q:]
-        self._missed = [self._missed_over(length * float(np.median(spacing)), rest) for length in _LENGTHS]
+        self._missed = [self._missed_over(length / len(spacing), rest) for length in _LENGTHS]
 
     def _missed_over(self, length: float, rest: Array) -> _Missed:
         spectrum = np.exp(-((self._waves[:, 0] * _INSIDE * length) ** 2) / 2)
@@ -145,9 +148,17 @@ class PeakFamily:
         return np.array([one, v]), np.array([one, v])
 
     def _wave_curves(self, v: Array) -> tuple[Array, Array]:
-        phase = self._waves * (0.5 + _INSIDE * v)
+        """Waves over the rank u of a place among the points, and their integrals where slopes peak.
+
+        v: the points, or places between them too, so that from one to the next v is linear in u.
+        """
+        u = np.interp(v, self._v, self._ranks)
+        phase = self._waves * (0.5 + _INSIDE * u)
         waves = np.cos(phase)
-        return (np.sin(phase) / (_INSIDE * self._waves) if self._of_slope else waves), waves
+        if not self._of_slope:
+            return waves, waves
+        steps = np.diff(np.sin(phase) / (_INSIDE * self._waves)) * (np.diff(v) / np.diff(u))
+        return np.cumsum(np.pad(steps, ((0, 0), (1, 0))), axis=1), waves
 
     def _peaks(self, shapes: Array, v: Array) -> tuple[Array, Array]:
         """The peak as it is measured, and itself, (k, m) each: f less its lower end, or the integral of that.
@@ -174,8 +185,12 @@ class PeakFamily:
     def _parameters(self, shapes: Array) -> tuple[Array, ...]:
         """T0, w, k and p, (k, 1) each; the ratio of both sides' slopes has a logarithm of variance 1."""
         share = ndtr(shapes)
+        centre = _CENTRES * (share[:, 0] - 0.5)
+        if self._of_slope:
+            inside = np.clip(centre, -0.5, 0.5)
+            centre += np.interp(inside, self._ranks, self._v) - inside
         columns = (
-            _CENTRES * (share[:, 0] - 0.5),
+            centre,
             _between(self._widths, share[:, 1]),
             np.tanh(shapes[:, 2] / 2),
             _between(_POWERS, share[:, 3]),
