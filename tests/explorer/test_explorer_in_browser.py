@@ -222,7 +222,8 @@ def test_one_click_saves_a_figure(browser, tmp_path):
     )
     browser.find_element("id", "steps").click()
     browser.find_element("id", "figure").click()
-    wait_for(browser, lambda d: list(tmp_path.glob("*.svg")))
+    # The file has its name before it has its content.
+    wait_for(browser, lambda d: any("</svg>" in file.read_text() for file in tmp_path.glob("*.svg")))
     (file,) = tmp_path.glob("*.svg")
     assert file.name == "explore-2d-T-2.5.svg"
     root = ElementTree.fromstring(file.read_text(encoding="utf-8"))
