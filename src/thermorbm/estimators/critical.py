@@ -143,20 +143,20 @@ def indicator_draws(mark: str, points: Points, seed: int) -> CurveDraws:
 
 def _locate(mark: str, points: Points, seed: int) -> CriticalPoint:
     draws = indicator_draws(mark, points, seed)
-    found = spread(points, draws)
-    share, *factors = WIDENING[found.kind]
+    where = spread(points, draws)
+    share, *factors = WIDENING[where.kind]
     (low, high), (lowest, highest) = (
-        found.interval(level, share, factor) for level, factor in enumerate(factors)
+        where.interval(level, share, factor) for level, factor in enumerate(factors)
     )
-    at_edge = found.ends_share > _EDGE_SHARE
+    at_edge = where.ends_share > _EDGE_SHARE
     useless = highest - lowest > _USELESS * float(np.ptp(points.temperatures))
     curve = fitted_curve(draws.temperatures, draws.indicator)
     return CriticalPoint(
-        Estimate(found.median, (high - low) / 2),
+        Estimate(where.median, (high - low) / 2),
         low,
         high,
         at_edge,
-        found.kind[1] >= 2,
+        where.kind[1] >= 2,
         curve,
         fitted_curve(draws.temperatures, draws.values),
         lowest,

@@ -47,8 +47,8 @@ class Pace:
         column = self.covariance[:, parts].sum(axis=1)
         noise = TASK**2 * (1 + OVERHEAD_SECONDS / cost) / fraction
         gain = column / (column[parts].sum() + noise)
-        found = math.log((seconds + OVERHEAD_SECONDS) / (cost + OVERHEAD_SECONDS))
-        self.mean += gain * (found - self.mean[parts].sum())
+        measured = math.log((seconds + OVERHEAD_SECONDS) / (cost + OVERHEAD_SECONDS))
+        self.mean += gain * (measured - self.mean[parts].sum())
         self.covariance -= np.outer(gain, column)
 
     def factors(self) -> dict[str, float]:
