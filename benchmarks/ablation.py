@@ -22,6 +22,7 @@ VARIANTS: dict[str, dict[str, object]] = {
     "fast": {},
     "Glorot start": {"start": "glorot"},
     "Glorot start, neither modes nor sparsity": {"start": "glorot", "modes": 0, "sparsity": 0.0},
+    "one unit carries the order": {"carriers": 1},
     "no background of bumps": {"background": 0.0},
     "no lattice known": {"lattice": False},
     "no stiff modes, rate / 10": {"modes": 0, "learning_rate": 2e-3},

@@ -19,14 +19,21 @@ class DenseLayers(Movable):
 
     parameters: W (n_hidden, n_visible), b (n_visible,), c (n_hidden,), float32; after changing them call
     `refresh`. All inputs and results of the methods are of type `dtype`, but for the gradients, which are
-    float32 and valid until the next ones.
+    float32 and valid until the next ones. n_exact: hidden units, the first ones, whose inputs are summed in
+    float32 and rounded once: the thresholds of units that carry the order are hundreds, where bfloat16 has
+    steps of 1.
     """
 
     biases: ClassVar[tuple[str, ...]] = ("b", "c")
 
     def __init__(
-        self, parameters: Mapping[str, NDArray[Any]], device: torch.device, dtype: torch.dtype
+        self,
+        parameters: Mapping[str, NDArray[Any]],
+        device: torch.device,
+        dtype: torch.dtype,
+        n_exact: int = 0,
     ) -> None:
+        self.n_exact = 0 if dtype == torch.float32 else n_exact
         self.parameters: Parameters = {
             name: torch.tensor(array, dtype=torch.float32, device=device)
             for name, array in parameters.items()
@@ -41,7 +48,11 @@ class DenseLayers(Movable):
 
     def hidden_inputs(self, v: torch.Tensor) -> torch.Tensor:
         """W v + c. (n, n_visible) -> (n, n_hidden)."""
-        return torch.addmm(self._c, v, self._W.t())
+        x = torch.addmm(self._c, v, self._W.t())
+        if self.n_exact:
+            W, c = (self.parameters[name][: self.n_exact] for name in ("W", "c"))
+            x[:, : self.n_exact] = torch.addmm(c, v.float(), W.t())
+        return x
 
     def hidden_means(self, x: torch.Tensor) -> torch.Tensor:
         """<h> given the hidden inputs x."""

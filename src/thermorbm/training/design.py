@@ -105,10 +105,14 @@ class DenseDesign:
     def layers(
         self, seed: SeedSequence, device: torch.device, dtype: torch.dtype, order: Order | None
     ) -> TensorLayers:
-        make = IntegerLayers if dtype == torch.int8 else DenseLayers
         if order is None:
-            return make(glorot_normal(self.n_hidden, self.n_visible, seed), device, dtype)
-        return make(ordered_units(self.n_hidden, order, self.shape, seed), device, dtype)
+            start, n_exact = glorot_normal(self.n_hidden, self.n_visible, seed), 0
+        else:
+            start = ordered_units(self.n_hidden, order, self.shape, seed)
+            n_exact = int(np.count_nonzero(start["c"])) and order.n_carriers
+        if dtype == torch.int8:
+            return IntegerLayers(start, device, dtype)
+        return DenseLayers(start, device, dtype, n_exact)
 
     def precision(self, name: str, device: torch.device) -> torch.dtype:
         return choose_precision(name, device)

@@ -42,20 +42,22 @@ _LEAST_SPREAD = 0.02
 class StiffModes:
     """The product of hidden and visible rows, each scaled along its leading directions.
 
-    n_modes: directions in the visible layer beside the order, half as many in the hidden one. n_order: how
+    n_modes: directions in the visible layer beside the order, half as many in the hidden one. n_carriers: how
     many of the first hidden units carry the order; if none does, its directions are stiff ones like others.
     The visible directions come from the data once, the hidden ones from the hidden means of a batch now and
     then. After changing `state` call `refresh`.
     """
 
-    def __init__(self, order: Order, n_modes: int, n_hidden: int, n_order: int, device: torch.device) -> None:
-        self._n_order = n_order
+    def __init__(
+        self, order: Order, n_modes: int, n_hidden: int, n_carriers: int, device: torch.device
+    ) -> None:
+        self._n_carriers = n_carriers
         spread = max(_LEAST_SPREAD, order.spread)
         self.rate_scale = spread**-0.5
         limit = VISIBLE_LIMIT * spread
         rows = torch.from_numpy(order.rows).to(device)
-        along = torch.from_numpy(order.directions).to(device)[:n_order]
-        sway = torch.from_numpy(order.sway).float().to(device)[:n_order]
+        along = torch.from_numpy(order.directions).to(device)[:n_carriers]
+        sway = torch.from_numpy(order.sway).float().to(device)[:n_carriers]
         spans = (rows @ along.t()).square().mean(0)
         modes, part = _used(*stiff_part(rows - rows @ along.t() @ along, n_modes, limit))
         self._directions = torch.cat([along, modes])
@@ -87,9 +89,9 @@ class StiffModes:
         along = self._directions @ wide.t()  # twice as quick as v @ directions^T, which is as narrow
         soft_v = torch.addmm(wide, along.t(), self._taken, alpha=-1).to(v.dtype)
         product = torch.mm(soft_h.t(), soft_v)
-        if self._n_order:
-            carriers = h[:, : self._n_order].float().t()
-            product[: self._n_order] = carriers @ wide - (carriers @ along.t()) @ self._taken_of_order
+        if self._n_carriers:
+            carriers = h[:, : self._n_carriers].float().t()
+            product[: self._n_carriers] = carriers @ wide - (carriers @ along.t()) @ self._taken_of_order
         return product
 
 

@@ -15,6 +15,7 @@ from numpy.random import SeedSequence, default_rng
 from numpy.typing import NDArray
 
 from thermorbm.dataset import Dataset
+from thermorbm.training.carriers import Amplitudes, find_amplitudes
 
 # Configurations from which directions are found, and as many more, at most, that tell the strengths.
 DIRECTION_ROWS, STRENGTH_ROWS = 1024, 50_000
@@ -29,17 +30,23 @@ class Order:
     """strengths: (n, n_visible), mu of each pattern, the strongest first.
 
     spread: the mean variance of a spin about its pattern, 1 - mean mu_1^2, between 0 and 1. sway: variance of
-    u.v over configurations of one sign, by pattern: how much the order itself fluctuates. rows: (n_rows,
-    n_visible) float32, the configurations from which directions were found. gauge: (n_visible,) of +-1, by
-    which neighbours of the data's Hamiltonian are alike, 1 at the first site; all 1 for ferromagnets and
-    where no such pattern is known.
+    u.v over configurations of one sign, by pattern: how much the order itself fluctuates. amplitudes: of the
+    first pattern. rows: (n_rows, n_visible) float32, the configurations from which directions were found.
+    gauge: (n_visible,) of +-1, by which neighbours of the data's Hamiltonian are alike, 1 at the first site;
+    all 1 for ferromagnets and where no such pattern is known.
     """
 
     strengths: NDArray[np.float64]
     spread: float
     sway: NDArray[np.float64]
+    amplitudes: Amplitudes
     rows: NDArray[np.float32]
     gauge: NDArray[np.float64]
+
+    @property
+    def n_carriers(self) -> int:
+        """Hidden units that carry the order, if there are as many."""
+        return self.amplitudes.n_carriers + len(self.strengths) - 1
 
     @property
     def signs(self) -> NDArray[np.float64]:
@@ -53,17 +60,23 @@ class Order:
         return directions.astype(np.float32)
 
 
-def find_order(data: Dataset, seed: SeedSequence) -> Order:
-    """One pattern at least, and as many more as hold a large part of the variance."""
+def find_order(data: Dataset, seed: SeedSequence, most_carriers: int = 1) -> Order:
+    """One pattern at least, and as many more as hold a large part of the variance.
+
+    most_carriers: hidden units that may carry the first pattern together.
+    """
     numbers = default_rng(seed).permutation(len(data))
     chosen = np.sort(numbers[:DIRECTION_ROWS])
     rows = data.select(chosen).spins(0, len(chosen)).astype(np.float32)
     directions = _leading(rows)
     others = np.sort(numbers[DIRECTION_ROWS : DIRECTION_ROWS + STRENGTH_ROWS])
     telling = data.select(others if len(others) >= len(chosen) else chosen)
-    strengths, sway = _strengths(telling, directions)
+    strengths, lengths = _strengths(telling, directions)
+    sizes = lengths[:, 0] / max(abs(float(strengths[0] @ directions[0])), np.finfo(float).tiny)
+    amplitudes = find_amplitudes(sizes, strengths[0], most_carriers)
     spread = 1 - float(np.mean(strengths[0] ** 2))
-    return Order(strengths, min(1.0, max(0.0, spread)), sway, rows, _gauge(data))
+    spread = min(1.0, max(0.0, spread))
+    return Order(strengths, spread, lengths.var(axis=0), amplitudes, rows, _gauge(data))
 
 
 def _gauge(data: Dataset) -> NDArray[np.float64]:
@@ -84,7 +97,7 @@ def _leading(rows: NDArray[np.float32]) -> NDArray[np.float32]:
 def _strengths(
     data: Dataset, directions: NDArray[np.float32]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """mu of each direction, noise of its sites removed, and the variance of |u.v|."""
+    """mu of each direction, noise of its sites removed, and |u.v| of each configuration, (n_rows, n)."""
     sums = np.zeros(directions.shape, np.float64)
     lengths = []
     for v in data.blocks(_ROWS_AT_ONCE):
@@ -92,7 +105,7 @@ def _strengths(
         sums += np.where(along < 0, -1, 1).T.astype(np.float32) @ v.astype(np.float32)
         lengths.append(np.abs(along).astype(np.float64))
     means = sums / len(data)
-    return np.stack([_steadied(mu, len(data)) for mu in means]), np.concatenate(lengths).var(axis=0)
+    return np.stack([_steadied(mu, len(data)) for mu in means]), np.concatenate(lengths)
 
 
 def _steadied(mu: NDArray[np.float64], n: int) -> NDArray[np.float64]:

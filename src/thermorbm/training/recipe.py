@@ -24,6 +24,7 @@ _LEAST = {
     "gibbs_steps": 1,
     "chain_life": 0,
     "modes": 0,
+    "carriers": 1,
 }
 _SINGLE = 3e38  # where single precision ends, in which machines are trained
 _LIMITS = {  # numbers below these
@@ -55,12 +56,13 @@ class Recipe:
     of the training on, chains go on from update to update (PCD-k): 0 for all of it, 1 for none. A persistent
     chain starts anew at data after `chain_life` updates, 0 for never.
 
-    Start and directions. `start`: "glorot" for random weights, "order" for one hidden unit that carries the
-    order of the data and others that see what differs from it (see training.start). `modes`: how many stiff
-    directions the gradient is scaled along, with the order apart from them and a rate that follows the spread
-    of the data (see training.modes). `sparsity`: how strongly weights that the data do not ask for are drawn
-    to zero, in standard errors (see training.sparse). These three are for dense machines; `natural`, for
-    symmetric ones, divides the gradient by the Fisher information (see training.natural).
+    Start and directions. `start`: "glorot" for random weights, "order" for hidden units that carry the order
+    of the data and others that see what differs from it (see training.start). `carriers`: how many units may
+    carry it together, a quarter of all at most; without biases it is one (see training.carriers). `modes`:
+    how many stiff directions the gradient is scaled along, with the order apart from them and a rate that
+    follows the spread of the data (see training.modes). `sparsity`: how strongly weights that the data do not
+    ask for are drawn to zero, in standard errors (see training.sparse). These are for dense machines;
+    `natural`, for symmetric ones, divides the gradient by the Fisher information (see training.natural).
     """
 
     name: str
@@ -81,6 +83,7 @@ class Recipe:
     persistent_from: float = 1.0
     chain_life: int = 0
     start: str = "glorot"
+    carriers: int = 1
     modes: int = 0
     sparsity: float = 0.0
     natural: bool = False
@@ -170,6 +173,7 @@ RECIPES = {
             persistent_from=0.5,
             chain_life=256,
             start="order",
+            carriers=32,
             modes=8,
             sparsity=1.0,
         ),

@@ -27,13 +27,15 @@ _NEAR = 0.05
 
 
 class SparsePrior:
-    """strength: of the pull, in standard errors of the gradient. The first n_order units are left alone."""
+    """strength: of the pull, in standard errors of the gradient. The first n_carriers units are
+    left alone.
+    """
 
     def __init__(
-        self, order: Order, strength: float, n_samples: int, n_order: int, device: torch.device
+        self, order: Order, strength: float, n_samples: int, n_carriers: int, device: torch.device
     ) -> None:
         self._pull = strength * math.sqrt(order.spread / n_samples)
-        self._n_order = n_order
+        self._n_carriers = n_carriers
         self._signs = torch.from_numpy(order.signs).float().to(device)
         self._directions = torch.from_numpy(order.directions).to(device)
 
@@ -41,7 +43,7 @@ class SparsePrior:
         """Moves the weights of filters towards the level of their filter, in place, now and then."""
         if (update + 1) % _EVERY:
             return
-        filters = W[self._n_order :]
+        filters = W[self._n_carriers :]
         turned = filters * self._signs
         level = turned.clamp(-_NEAR, _NEAR).mean(1, keepdim=True)
         level = turned.clamp(level - _NEAR, level + _NEAR).mean(1, keepdim=True)

@@ -2,13 +2,14 @@
 
 Trained on ordered data of both signs from random weights, all hidden units take up the order: their inputs
 are then N m atanh(m) / n_h, 14 at T = 2 on 64 x 64 with 400 units, tanh is flat there, and no gradient is
-left for anything else. So one hidden unit carries the order from the start, W_0j = atanh(mu_j), and the other
+left for anything else. So one hidden unit carries the order from the start, W_0j = atanh(mu_j), or several
+do where its strength differs from configuration to configuration (see training.carriers), and the other
 filters see what differs from it.
 
 How a filter w sees excitations: in the pattern its input is x_0 = sum_j w_j mu_j, and each spin of its bump
 that is turned takes 2 w off. With x_0 = 0 a pair of turned spins is at most twice as likely as two single
 ones, however large w is: ln cosh 4w - 2 ln cosh 2w <= ln 2. With x_0 of about 2 w, as in the two-spin unit
-that is an Ising bond, there is no such limit. The field of the first unit makes up for what all others add to
+that is an Ising bond, there is no such limit. The field of the carriers makes up for what all others add to
 a single turned spin, so that the machine starts with as many of them as the data have.
 
 A symmetric machine starts at the pair model that the pseudo-likelihood of the data prefers. A hidden unit
@@ -28,6 +29,7 @@ from numpy.typing import NDArray
 from thermorbm.dataset import Dataset
 from thermorbm.inverse_ising import InferredCouplings, infer_couplings, is_magnetized
 from thermorbm.stats import Estimate
+from thermorbm.training.carriers import carriers
 from thermorbm.training.order import Order
 
 Arrays = dict[str, NDArray[np.float32]]
@@ -53,12 +55,13 @@ def glorot_normal(n_hidden: int, n_visible: int, seed: SeedSequence) -> Arrays:
 
 
 def ordered_units(n_hidden: int, order: Order, shape: tuple[int, ...] | None, seed: SeedSequence) -> Arrays:
-    """The first hidden units carry the patterns of the order, the others see what differs; b = c = 0.
+    """The first hidden units carry the patterns of the order, the others see what differs.
+
+    b = 0, and so is c but where several units carry the first pattern.
 
     shape: of the lattice; without one the other units start at Glorot's weights instead of bumps.
     """
-    n_order, n_visible = min(len(order.strengths), n_hidden), order.strengths.shape[1]
-    n_others = n_hidden - n_order
+    n_others, n_visible = max(0, n_hidden - order.n_carriers), order.strengths.shape[1]
     if shape is None:
         others = glorot_normal(n_others, n_visible, seed)["W"].astype(np.float64)
         background = np.zeros(n_others)
@@ -70,23 +73,10 @@ def ordered_units(n_hidden: int, order: Order, shape: tuple[int, ...] | None, se
     directions = order.directions.astype(np.float64)
     others -= (others @ directions.T) @ directions
     others += np.outer(background, order.strengths[0]) / n_visible
-    carriers = np.arctanh(order.strengths[:n_order])
-    carriers[0] += _made_up_for(others, order.strengths[0])
-    return _dense(np.concatenate([carriers, others]))
-
-
-def _made_up_for(W: NDArray[np.float64], strengths: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Field that takes back what the filters W give to a turned spin in the pattern, (n_visible,).
-
-    It is as strong as the order: without one there is no pattern in which spins are turned.
-    """
-    signs, inputs = np.where(strengths < 0, -1.0, 1.0), (W @ strengths)[:, None]
-    gain = (_log_cosh(inputs - 2 * W * signs) - _log_cosh(inputs)).sum(axis=0)
-    return np.asarray(signs * gain / 2 * np.mean(strengths**2))
-
-
-def _log_cosh(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(np.logaddexp(x, -x) - np.log(2))
+    first, c = carriers(order.strengths[0], order.amplitudes, others)
+    arrays = _dense(np.concatenate([first, np.arctanh(order.strengths[1:]), others])[:n_hidden])
+    arrays["c"][: len(c)] = c[:n_hidden]
+    return arrays
 
 
 def local_bumps(n_hidden: int, shape: tuple[int, ...], seed: SeedSequence) -> NDArray[np.float64]:

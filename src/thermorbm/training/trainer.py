@@ -13,6 +13,7 @@ from thermorbm.dataset import Dataset
 from thermorbm.errors import InputError
 from thermorbm.model import Machine
 from thermorbm.training.batches import Batches
+from thermorbm.training.carriers import mirror
 from thermorbm.training.chains import Chains, DataChains, PersistentChains, Phase, WarmChains
 from thermorbm.training.dense import DenseLayers
 from thermorbm.training.design import Design
@@ -30,6 +31,8 @@ Arrays = dict[str, NDArray[Any]]
 
 # The part of the training during which chains start anew; then they settle.
 FRESH_UNTIL = 0.9
+# Hidden units for each that carries the order.
+LEAST_OTHERS = 4
 
 
 class Training(Protocol):
@@ -93,23 +96,26 @@ class Trainer:
         self.n_updates = recipe.n_updates(self.batches.per_epoch, design.n_hidden)
         carried = recipe.start == "order"
         needed = carried or recipe.modes or recipe.sparsity
-        order = find_order(data, directions) if needed else None
+        order = find_order(data, directions, self._most_carriers) if needed else None
         self.layers = design.layers(weights, device, dtype, order if carried else None)
         self.units = self._make_units(units, device)
-        n_order = min(len(order.strengths), design.n_hidden) if order and carried else 0
+        n_carriers = min(order.n_carriers, design.n_hidden) if order and carried else 0
+        self.n_mirrored = order.amplitudes.n_carriers if order and carried else 0
         self.modes, self.prior = None, None
         if recipe.modes and order:
             if dtype == torch.int8:
                 raise InputError("precision", "int8", "bf16 or fp32 with stiff modes", "or set modes=0")
-            self.modes = StiffModes(order, recipe.modes, design.n_hidden, n_order, device)
+            self.modes = StiffModes(order, recipe.modes, design.n_hidden, n_carriers, device)
         if recipe.sparsity and order:
-            self.prior = SparsePrior(order, recipe.sparsity, len(data), n_order, device)
+            self.prior = SparsePrior(order, recipe.sparsity, len(data), n_carriers, device)
         self.natural = self._make_natural() if recipe.natural else None
         self.chains = self._make_chains()
 
     def step(self) -> None:
         """One update of the parameters."""
         gradient = self._gradient()
+        if self.n_mirrored > 1:
+            mirror(gradient, self.n_mirrored, self.recipe.bias_rate)
         for name in self.layers.biases:
             if self.recipe.zero_bias:
                 gradient.pop(name, None)
@@ -121,6 +127,13 @@ class Trainer:
         self.layers.refresh()
         self.distance += self.rate
         self.update += 1
+
+    @property
+    def _most_carriers(self) -> int:
+        """Several have thresholds, which are biases."""
+        if self.recipe.zero_bias:
+            return 1
+        return min(self.recipe.carriers, self.design.n_hidden // LEAST_OTHERS)
 
     def _gradient(self) -> Parameters:
         """Of the log-likelihood, by parameter name, from the next batch."""
