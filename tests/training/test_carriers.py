@@ -11,13 +11,14 @@ from thermorbm.training.dense import DenseLayers
 
 N = 900
 NONE = np.zeros((0, N))
+SIGNS = np.resize([1.0, -1.0], 4000)
 
 
 def wandering(low, high, n=4000, seed=1):
-    """Overlaps |m| of configurations whose strength of order is anywhere between low and high."""
+    """m of configurations of either sign whose strength of order is anywhere between low and high."""
     rng = np.random.default_rng(seed)
-    m = rng.uniform(low, high, n)
-    return np.abs(2 * rng.binomial(N, (1 + m) / 2) / N - 1)
+    m = rng.uniform(low, high, n) * rng.choice([-1, 1], n)
+    return 2 * rng.binomial(N, (1 + m) / 2) / N - 1
 
 
 def magnetisation(W, c):
@@ -29,9 +30,10 @@ def magnetisation(W, c):
     return total / N, np.exp(logs - logsumexp(logs))
 
 
-def carried(sizes, most):
-    strengths = np.full(N, sizes.mean())
-    amplitudes = find_amplitudes(sizes / sizes.mean(), strengths, most)
+def carried(m, most):
+    mean = np.abs(m).mean()
+    strengths = np.full(N, mean)
+    amplitudes = find_amplitudes(m / mean, strengths, most)
     return amplitudes, *carriers(strengths, amplitudes, NONE)
 
 
@@ -55,14 +57,15 @@ def test_inputs_add_up_to_the_largest_mode():
 
 def test_free_spins_get_the_order_of_the_data():
     """Mean and standard deviation of |m|; a single unit keeps |m| twelve times too narrow."""
-    sizes = wandering(0.05, 0.65)
-    amplitudes, W, c = carried(sizes, 32)
+    drawn = wandering(0.05, 0.65)
+    sizes = np.abs(drawn)
+    amplitudes, W, c = carried(drawn, 32)
     assert len(W) == amplitudes.n_carriers > 5
     m, p = magnetisation(W, c)
     mean = p @ np.abs(m)
     assert mean == pytest.approx(sizes.mean(), abs=0.02)
     assert np.sqrt(p @ (np.abs(m) - mean) ** 2) == pytest.approx(sizes.std(), rel=0.1)
-    m, p = magnetisation(*carried(sizes, 1)[1:])
+    m, p = magnetisation(*carried(drawn, 1)[1:])
     assert np.sqrt(p @ (np.abs(m) - p @ np.abs(m)) ** 2) < sizes.std() / 5
 
 
@@ -74,16 +77,17 @@ def test_modes_have_their_shares():
 
 
 @pytest.mark.parametrize(
-    "sizes",
+    "m",
     [
-        np.abs(np.random.default_rng(2).normal(0.9, 0.44 / 30, 4000)),  # as free spins in a field scatter
-        np.abs(np.random.default_rng(3).normal(0, 1 / 30, 4000)),  # no order
-        np.ones(4000),
+        np.random.default_rng(2).normal(0.9, 0.44 / 30, 4000) * SIGNS,  # as free spins in a field scatter
+        np.random.default_rng(3).normal(0, 1 / 30, 4000),  # no order
+        SIGNS,
+        np.abs(wandering(0.05, 0.65)),  # one sign alone
     ],
 )
-def test_an_order_of_one_strength_takes_one_unit(sizes):
-    strengths = np.full(N, min(sizes.mean(), 0.999))
-    assert find_amplitudes(sizes / strengths[0], strengths, 32) is ONE
+def test_an_order_of_one_strength_or_sign_takes_one_unit(m):
+    strengths = np.full(N, min(np.abs(m).mean(), 0.999))
+    assert find_amplitudes(m / strengths[0], strengths, 32) is ONE
 
 
 @pytest.mark.parametrize(("most", "number"), [(1, 1), (2, 1), (3, 3), (4, 3), (9, 9)])

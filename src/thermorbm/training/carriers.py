@@ -26,6 +26,7 @@ from thermorbm.training.layers import Parameters
 _SPACING = 4.0
 _RANGE = 0.025, 0.975  # quantiles of the data's amplitudes that modes cover
 _LEAST_SHARE = 1e-3
+_LEAST_OF_A_SIGN = 0.05  # share of the data
 # Rate of thresholds over that of W. A threshold decides how likely its two modes are; at the rate of the
 # other biases it would move by hundredths of a nat in all.
 _THRESHOLD_RATE = 10.0
@@ -48,11 +49,14 @@ ONE = Amplitudes(np.ones(1), np.ones(1))
 
 
 def find_amplitudes(
-    sizes: NDArray[np.float64], strengths: NDArray[np.float64], most_carriers: int
+    along: NDArray[np.float64], strengths: NDArray[np.float64], most_carriers: int
 ) -> Amplitudes:
-    """From the amplitude of each configuration, sizes (n_rows,), of a pattern of these strengths."""
-    power = float((strengths**2).sum())
-    if most_carriers < 3 or power == 0:
+    """From the amplitude of each configuration, along (n_rows,), in a pattern of these strengths.
+
+    An order of one sign takes one unit: carriers come for both signs.
+    """
+    sizes, power = np.abs(along), float((strengths**2).sum())
+    if most_carriers < 3 or power == 0 or min(np.mean(along > 0), np.mean(along < 0)) < _LEAST_OF_A_SIGN:
         return ONE
     width = math.sqrt(float((strengths**2 * (1 - strengths**2)).sum())) / power
     low, high = np.quantile(sizes, _RANGE)

@@ -71,12 +71,12 @@ def find_order(data: Dataset, seed: SeedSequence, most_carriers: int = 1) -> Ord
     directions = _leading(rows)
     others = np.sort(numbers[DIRECTION_ROWS : DIRECTION_ROWS + STRENGTH_ROWS])
     telling = data.select(others if len(others) >= len(chosen) else chosen)
-    strengths, lengths = _strengths(telling, directions)
-    sizes = lengths[:, 0] / max(abs(float(strengths[0] @ directions[0])), np.finfo(float).tiny)
-    amplitudes = find_amplitudes(sizes, strengths[0], most_carriers)
+    strengths, along = _strengths(telling, directions)
+    mean = max(abs(float(strengths[0] @ directions[0])), np.finfo(float).tiny)
+    amplitudes = find_amplitudes(along[:, 0] / mean, strengths[0], most_carriers)
     spread = 1 - float(np.mean(strengths[0] ** 2))
     spread = min(1.0, max(0.0, spread))
-    return Order(strengths, spread, lengths.var(axis=0), amplitudes, rows, _gauge(data))
+    return Order(strengths, spread, np.abs(along).var(axis=0), amplitudes, rows, _gauge(data))
 
 
 def _gauge(data: Dataset) -> NDArray[np.float64]:
@@ -97,15 +97,15 @@ def _leading(rows: NDArray[np.float32]) -> NDArray[np.float32]:
 def _strengths(
     data: Dataset, directions: NDArray[np.float32]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """mu of each direction, noise of its sites removed, and |u.v| of each configuration, (n_rows, n)."""
+    """mu of each direction, noise of its sites removed, and u.v of each configuration, (n_rows, n)."""
     sums = np.zeros(directions.shape, np.float64)
-    lengths = []
+    overlaps = []
     for v in data.blocks(_ROWS_AT_ONCE):
         along = v.astype(np.float32) @ directions.T
         sums += np.where(along < 0, -1, 1).T.astype(np.float32) @ v.astype(np.float32)
-        lengths.append(np.abs(along).astype(np.float64))
+        overlaps.append(along.astype(np.float64))
     means = sums / len(data)
-    return np.stack([_steadied(mu, len(data)) for mu in means]), np.concatenate(lengths)
+    return np.stack([_steadied(mu, len(data)) for mu in means]), np.concatenate(overlaps)
 
 
 def _steadied(mu: NDArray[np.float64], n: int) -> NDArray[np.float64]:
