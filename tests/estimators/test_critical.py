@@ -228,3 +228,16 @@ def test_intervals_hold_on_an_uneven_grid(finder, curve):
         inside_95 += point.lower_95 <= target <= point.upper_95
     assert 0.60 - 3 * np.sqrt(0.68 * 0.32 / n) <= inside / n
     assert 0.90 - 3 * np.sqrt(0.95 * 0.05 / n) <= inside_95 / n
+
+
+def test_wings_far_from_the_peak_do_not_move_it():
+    """A step in the far wing of a long grid, which the formula cannot follow, leaves T_c and its error."""
+    t = np.linspace(1.3, 3.3, 41)
+    rng = np.random.default_rng(12)
+    values = 1 / (1 + ((t - 2.3) / 0.15) ** 2) + 0.003 * rng.standard_normal(len(t))
+    errors = np.full(len(t), 0.003)
+    plain = estimators.peak(t, values, errors)
+    stepped = estimators.peak(t, values + 0.3 * (t < 1.8), errors)
+    assert abs(plain.value - 2.3) < 3 * plain.error
+    assert stepped.temperature == plain.temperature
+    assert stepped.fit.temperatures[[0, -1]] == pytest.approx(t[[0, -1]])  # curves are drawn over all points
