@@ -1,13 +1,15 @@
 """How often the intervals of T_c hold: curves with known maxima, on the studies' grids and on others.
 
-    OMP_NUM_THREADS=1 python -m benchmarks.coverage [--trials 300] [--only c_V chi ...] [--workers 1]
+    OMP_NUM_THREADS=1 python -m benchmarks.coverage [--trials 300] [--only c_V chi ...] [--grids fine ...]
 
 Curves are Kaufman's c_V, entropy and energy and the reweighted susceptibility of our own samples, each at
 L = 16, 32 and 64 in turn, and machine-like peaks of random shape, narrow and one-sided. Grids: the studies'
 fine ones, a spacing of 0.1, and the paper's 0.25; where they stand in the studies, or moved at random by up
-to half a spacing (a whole one for the paper's). Errors of a peak are 0.3 to 5 % of its values, those of
-entropy and energy 0.003 to 0.5 % of their range, the same for all points of a curve, and noise is normal. The
-last part reweights samples themselves.
+to half a spacing (a whole one for the paper's). Uneven grids, 0.05 around T_c and coarse beyond, are that of
+the symmetric machines of `desk` and the paper's in three dimensions, its T_c moved to that of two; they are
+moved by up to 0.025. Errors of a peak are 0.3 to 5 % of its values, those of entropy and energy 0.003 to
+0.5 % of their range, the same for all points of a curve, and noise is normal. The last part reweights samples
+themselves.
 """
 
 import argparse
@@ -35,6 +37,10 @@ GRIDS = {
     "fine": {16: np.linspace(2.1, 2.8, 15), 32: np.linspace(2.1, 2.6, 11), 64: np.linspace(2.04, 2.5, 11)},
     "0.1": dict.fromkeys(SIDES, np.arange(1.7, 3.01, 0.1)),
     "paper": dict.fromkeys(SIDES, np.arange(1.0, 4.01, 0.25)),
+}
+UNEVEN = {
+    "desk symmetric": np.array([2.0, 2.2, 2.25, 2.3, 2.35, 2.4, 2.5, 3.0, 4.0]),
+    "paper 3d": np.r_[2.5:4.3:0.25, 4.3:4.71:0.1, 4.75:6.3:0.25] * (2.2692 / 4.5115),
 }
 FINDERS = {"c_V": "peak", "chi": "peak", "S": "heat_peak", "energy": "steepest"}
 LABELS = {"c_V": "c_V", "chi": "chi", "S": "T dS/dT", "energy": "de/dT"}
@@ -104,6 +110,8 @@ def trial(curve: Curve, grid: Array, rng: np.random.Generator) -> tuple[Critical
 
 
 def moved(grid: str, side: int, rng: np.random.Generator) -> Array:
+    if grid in UNEVEN:
+        return np.asarray(UNEVEN[grid] + 0.05 * (rng.random() - 0.5))
     own = GRIDS[grid][side]
     step = own[1] - own[0]
     return own + step * (rng.random() if grid == "paper" else rng.random() - 0.5)
@@ -167,6 +175,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--trials", type=int, default=300)
     parser.add_argument("--only", nargs="*", default=[*FINDERS, *MACHINES, "reweighted"])
+    parser.add_argument("--grids", nargs="*", default=[*GRIDS, *UNEVEN])
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
     print(
@@ -181,8 +190,9 @@ def main() -> None:
         rows = [
             pool.submit(smooth_row, name, grid, place, options.trials)
             for name in names
-            for grid in GRIDS
+            for grid in options.grids
             for place in ("random", "own")
+            if place == "random" or grid in GRIDS
         ]
         if "reweighted" in options.only:
             rows += [pool.submit(reweighted_row, side, options.trials) for side in SIDES]

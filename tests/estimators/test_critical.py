@@ -208,3 +208,36 @@ def test_no_peak_is_made_up_in_a_wide_gap_between_points(seed):
     assert found.determined
     assert 2.2 < found.lower_95 < found.upper_95 < 2.4
     assert abs(found.temperature.value - heat_capacity_peak(32)) < 4 * found.error
+
+
+@pytest.mark.parametrize(("finder", "curve"), [("peak", "heat_capacity"), ("heat_peak", "entropy")])
+def test_intervals_hold_on_an_uneven_grid(finder, curve):
+    """A small part of `benchmarks.coverage`: 32x32 on a grid of `desk`, moved at random."""
+    dense = np.linspace(1.9, 4.2, 1151)
+    spline = CubicSpline(dense, getattr(kaufman(32, dense), curve))
+    own = np.array([2.0, 2.2, 2.25, 2.3, 2.35, 2.4, 2.5, 3.0, 4.0])
+    target, rng = heat_capacity_peak(32), np.random.default_rng(32)
+    n, inside, inside_95 = 40, 0, 0
+    for k in range(n):
+        t = own + 0.05 * (rng.random() - 0.5)
+        exact = spline(t)
+        errors = 0.01 * exact if finder == "peak" else np.full(len(t), 0.001 * np.ptp(exact))
+        values = exact + errors * rng.standard_normal(len(t))
+        point = getattr(estimators, finder)(t, values, errors, seed=k)
+        inside += point.lower <= target <= point.upper
+        inside_95 += point.lower_95 <= target <= point.upper_95
+    assert 0.60 - 3 * np.sqrt(0.68 * 0.32 / n) <= inside / n
+    assert 0.90 - 3 * np.sqrt(0.95 * 0.05 / n) <= inside_95 / n
+
+
+def test_wings_far_from_the_peak_do_not_move_it():
+    """A step in the far wing of a long grid, which the formula cannot follow, leaves T_c and its error."""
+    t = np.linspace(1.3, 3.3, 41)
+    rng = np.random.default_rng(12)
+    values = 1 / (1 + ((t - 2.3) / 0.15) ** 2) + 0.003 * rng.standard_normal(len(t))
+    errors = np.full(len(t), 0.003)
+    plain = estimators.peak(t, values, errors)
+    stepped = estimators.peak(t, values + 0.3 * (t < 1.8), errors)
+    assert abs(plain.value - 2.3) < 3 * plain.error
+    assert stepped.temperature == plain.temperature
+    assert stepped.fit.temperatures[[0, -1]] == pytest.approx(t[[0, -1]])  # curves are drawn over all points

@@ -43,6 +43,9 @@ WIDENING = {
     (True, 2): (0.03, 0.70, 0.83),
     (True, 3): (0.01, 0.78, 0.75),
 }
+# Intervals are calibrated on curves of 11 to 15 points. Of more points those around the peak count: wings far
+# away, which the formula does not describe, would move the peak while its interval becomes narrow.
+_MOST_POINTS, _KEPT_POINTS = 15, 13
 _USELESS = 0.5  # of the grid's range: an interval (95 %) that is wider determines nothing
 _SECOND_PEAK = 0.1  # of the curve's range, by which a second peak stands above the dip between both
 
@@ -134,8 +137,7 @@ def indicator_draws(mark: str, points: Points, seed: int) -> CurveDraws:
     """Random curves through the points; their indicator is what the function of that name is to maximise."""
     if mark == "peak":
         return draw_curves(points, False, seed)
-    falls = mark == "steepest" and points.values[-1] < points.values[0]
-    sign = -1.0 if falls else 1.0
+    sign = -1.0 if mark == "steepest" and _falls(points) else 1.0
     draws = draw_curves(Points(points.temperatures, sign * points.values, points.errors), True, seed)
     weights = draws.temperatures if mark == "heat_peak" else 1.0
     return replace(draws, values=sign * draws.values, indicator=weights * draws.indicator)
@@ -143,7 +145,7 @@ def indicator_draws(mark: str, points: Points, seed: int) -> CurveDraws:
 
 def _locate(mark: str, points: Points, seed: int) -> CriticalPoint:
     draws = indicator_draws(mark, points, seed)
-    where = spread(points, draws)
+    where = _spread_near_peak(mark, points, draws, seed)
     share, *factors = WIDENING[where.kind]
     (low, high), (lowest, highest) = (
         where.interval(level, share, factor) for level, factor in enumerate(factors)
@@ -164,6 +166,24 @@ def _locate(mark: str, points: Points, seed: int) -> CriticalPoint:
         determined=not (at_edge or useless),
         note=describe(at_edge, useless, other_peaks(curve)),
     )
+
+
+def _falls(points: Points) -> bool:
+    return bool(points.values[-1] < points.values[0])
+
+
+def _spread_near_peak(mark: str, points: Points, draws: CurveDraws, seed: int) -> Spread:
+    """Of curves through the points around the maximum, if there are more than the calibration knows."""
+    where, n = spread(points, draws), len(points.temperatures)
+    if n <= _MOST_POINTS:
+        return where
+    nearest = int(np.argmin(np.abs(points.temperatures - where.median)))
+    first = int(np.clip(nearest - _KEPT_POINTS // 2, 0, n - _KEPT_POINTS))
+    kept = slice(first, first + _KEPT_POINTS)
+    near = Points(points.temperatures[kept], points.values[kept], points.errors[kept])
+    if mark == "steepest" and _falls(near) != _falls(points):
+        return where
+    return replace(spread(near, indicator_draws(mark, near, seed)), ends_share=where.ends_share)
 
 
 def spread(points: Points, draws: CurveDraws) -> Spread:

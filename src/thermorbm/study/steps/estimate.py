@@ -43,4 +43,4 @@ def leave(rows: Rows, result: Reduced) -> None:
         rows.add(result, "indicators", {**place, **result.values, "file": result.file})
 
 
-STEP = StudyStep("estimate", version=8, run=run, cost=cost, leave=leave, sharing=LAST)
+STEP = StudyStep("estimate", version=9, run=run, cost=cost, leave=leave, sharing=LAST)
