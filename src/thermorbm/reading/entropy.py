@@ -14,6 +14,7 @@ from thermorbm import observables as ob
 from thermorbm.dataset import Dataset, as_dataset
 from thermorbm.errors import InputError
 from thermorbm.model import RBM, LogPartition, Machine
+from thermorbm.model.partition import MODERATE_UNITS, asked_width
 from thermorbm.model.rounded import RoundedRBM
 from thermorbm.observables import EntropyBracket
 from thermorbm.reading.configurations import exact_values, is_ours
@@ -66,9 +67,10 @@ def partition_options(machine: Machine) -> dict[str, Any]:
     """How narrow ln Z is to be enclosed, and with how many rungs at most."""
     n = machine.n_visible
     passes = max(1.0, n / SPINS_PER_PASS) if machine.kind == "symmetric-rbm" else 1.0
+    most = max(MOST_RUNGS[machine.kind], int(passes * MOST_PER_SPIN[machine.kind] * n))
     return {
-        "width": max(LEAST_WIDTH, WIDTH_PER_SPIN[machine.kind] * n),
-        "most_rungs": max(MOST_RUNGS[machine.kind], int(passes * MOST_PER_SPIN[machine.kind] * n)),
+        "width": asked_width(n, WIDTH_PER_SPIN[machine.kind], LEAST_WIDTH),
+        "most_rungs": MOST_DOUBTED if n < MODERATE_UNITS else most,  # few spins are carried fast
         "most_doubted": MOST_DOUBTED,
     }
 
