@@ -27,7 +27,6 @@ from thermorbm.stats import Estimate
 MOST_UNITS = 22  # 2^22 states of the smaller layer
 WIDTH_PER_UNIT = 0.002  # nats
 LEAST_WIDTH = 0.5  # nats
-MODERATE_UNITS = 256  # visible ones, below which the least width is in proportion to their number
 CHAINS, MOST_CHAINS = 64, 4096
 LEAST_RUNGS, MOST_RUNGS = 32, 8192
 MOST_STEPS = 1 << 20  # rungs times chains, beyond which no chains are added
@@ -103,7 +102,7 @@ def log_partition_ais(
 
     The bounds of both directions are also to agree within three standard errors.
 
-    width: nats; None for 0.002 per visible unit and at least 0.5, see `asked_width`. n_chains, n_rungs: None to adapt them (to
+    width: nats; None for 0.002 per visible unit and at least 0.5. n_chains, n_rungs: None to adapt them (to
     at most 4096 and most_rungs). most_doubted: rungs that are allowed, if they are more, as long as something
     speaks against the value. start: see `path.make_path`, and `first_run.first_run` for "auto".
     """
@@ -137,18 +136,9 @@ def planned_rungs(first: FirstRun) -> NDArray[np.float64]:
     return placed(first.betas, first.works, n_rungs)
 
 
-def asked_width(n_visible: int, per_unit: float, least: float) -> float:
-    """How far apart the edges of ln Z may be, nats: so much per visible unit, and at least `least`.
-
-    The least width is for moderate numbers of units. Fewer of them ask for their share of it, so that ln Z per
-    unit is known as well as that of 256.
-    """
-    return max(least * min(1.0, n_visible / MODERATE_UNITS), per_unit * n_visible)
-
-
 def _width(machine: Layers, width: float | None) -> float:
     if width is None:
-        return asked_width(machine.n_visible, WIDTH_PER_UNIT, LEAST_WIDTH)
+        return max(LEAST_WIDTH, WIDTH_PER_UNIT * machine.n_visible)
     if not 0 < width < math.inf:
         raise InputError("width", width, "a number of nats > 0")
     return float(width)

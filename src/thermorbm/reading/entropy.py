@@ -14,7 +14,6 @@ from thermorbm import observables as ob
 from thermorbm.dataset import Dataset, as_dataset
 from thermorbm.errors import InputError
 from thermorbm.model import RBM, LogPartition, Machine
-from thermorbm.model.partition import MODERATE_UNITS, asked_width
 from thermorbm.model.rounded import RoundedRBM
 from thermorbm.observables import EntropyBracket
 from thermorbm.reading.configurations import exact_values, is_ours
@@ -27,11 +26,15 @@ LARGE = 1 << 20  # weights, from which on products of integers are worth their p
 # over 2000 configurations of 32 x 32 has near T_c, sqrt(c_V / N / 2000) = 0.001 per spin. Symmetric machines
 # come closer to S than that.
 WIDTH_PER_SPIN, LEAST_WIDTH = {"rbm": 0.004, "symmetric-rbm": 0.0015}, 1.0  # nats
+MODERATE = 256  # spins; fewer ask for their share of the least width, so that they are known as well per spin
 # The larger of both limits the rungs. Dense machines of 64 x 64 spins need more than 1024 just above T_c.
 MOST_RUNGS, MOST_PER_SPIN = {"rbm": 512, "symmetric-rbm": 256}, {"rbm": 0.5, "symmetric-rbm": 0.5}
 # Where something speaks against the value this many are tried: cold and frustrated machines of a few hundred
 # spins need them, and dense ones of 64 x 64 spins just above T_c.
 MOST_DOUBTED = 4096
+# Symmetric machines of fewer than SPINS_PER_PASS take this many: a cold frustrated one of 24 x 24 has ground
+# states that a fading guide leaves slowly, and with 4096 rungs all weight is on two of 64 chains.
+MOST_DOUBTED_OF_FEW = 16384
 # Near T_c a symmetric machine needs as many as its energy varies, times how slowly it forgets: about N^2.
 SPINS_PER_PASS = 1024
 BOUND_CHAINS, BOUND_RUNGS, BOUND_PER_SPIN = 64, 256, {"rbm": 0.25, "symmetric-rbm": 0.5}
@@ -67,11 +70,12 @@ def partition_options(machine: Machine) -> dict[str, Any]:
     """How narrow ln Z is to be enclosed, and with how many rungs at most."""
     n = machine.n_visible
     passes = max(1.0, n / SPINS_PER_PASS) if machine.kind == "symmetric-rbm" else 1.0
+    few = machine.kind == "symmetric-rbm" and n < SPINS_PER_PASS
     most = max(MOST_RUNGS[machine.kind], int(passes * MOST_PER_SPIN[machine.kind] * n))
     return {
-        "width": asked_width(n, WIDTH_PER_SPIN[machine.kind], LEAST_WIDTH),
-        "most_rungs": MOST_DOUBTED if n < MODERATE_UNITS else most,  # few spins are carried fast
-        "most_doubted": MOST_DOUBTED,
+        "width": max(LEAST_WIDTH * min(1.0, n / MODERATE), WIDTH_PER_SPIN[machine.kind] * n),
+        "most_rungs": MOST_DOUBTED if n < MODERATE else most,  # few spins are carried fast
+        "most_doubted": MOST_DOUBTED_OF_FEW if few else MOST_DOUBTED,
     }
 
 
