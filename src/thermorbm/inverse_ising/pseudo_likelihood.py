@@ -50,7 +50,7 @@ class InferredCouplings(Displayed):
 
     labels: of each, FIELD first; a bond of a lattice is its displacement in cells, or (site, site,
     displacement) where cells have several sites; other terms are their site numbers. values: (k,).
-    covariance: (k, k). curvature: (k, k), of the pseudo-likelihood at its maximum, where that gave the values.
+    covariance: (k, k). curvature: (k, k), of the pseudo-likelihood at its maximum where that gave the values.
     """
 
     labels: tuple[Label, ...]
@@ -116,7 +116,7 @@ def infer_couplings(
 
 
 def tied_where_unknown(inferred: InferredCouplings, alike: NDArray[np.bool_]) -> InferredCouplings:
-    """The same, or with one value for all couplings that are `alike`, (k,), where data cannot tell them apart.
+    """The same, or one value for all couplings that are `alike`, (k,), where data cannot tell them apart.
 
     Couplings show in spins that point against their local field. Cold data may have one such spin or none:
     then the gradients of configurations span fewer directions than there are couplings, along the others
@@ -124,7 +124,7 @@ def tied_where_unknown(inferred: InferredCouplings, alike: NDArray[np.bool_]) ->
     curvature, the most likely common one takes their place, and these are the errors.
     """
     assert inferred.curvature is not None  # it comes from `infer_couplings`
-    inverse = np.linalg.inv(inferred.curvature)
+    inverse = np.asarray(np.linalg.inv(inferred.curvature), np.float64)
     block, values = np.ix_(alike, alike), inferred.values[alike]
     if alike.sum() < 2 or eigh(inferred.covariance[block], inverse[block])[0].min() > _KNOWN:
         return inferred
