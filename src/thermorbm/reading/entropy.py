@@ -32,9 +32,9 @@ MOST_RUNGS, MOST_PER_SPIN = {"rbm": 512, "symmetric-rbm": 256}, {"rbm": 0.5, "sy
 # Where something speaks against the value this many are tried: cold and frustrated machines of a few hundred
 # spins need them, and dense ones of 64 x 64 spins just above T_c.
 MOST_DOUBTED = 4096
-# Symmetric machines of fewer than SPINS_PER_PASS take this many: a cold frustrated one of 24 x 24 has ground
-# states that a fading guide leaves slowly, and with 4096 rungs all weight is on two of 64 chains.
-MOST_DOUBTED_OF_FEW = 16384
+# If it still does, symmetric machines of fewer than SPINS_PER_PASS are annealed once more with this many: a
+# cold frustrated one of 24 x 24 leaves the pattern of its guide slowly, and 4096 put all weight on two chains.
+LAST_RUNGS = 16384
 # Near T_c a symmetric machine needs as many as its energy varies, times how slowly it forgets: about N^2.
 SPINS_PER_PASS = 1024
 BOUND_CHAINS, BOUND_RUNGS, BOUND_PER_SPIN = 64, 256, {"rbm": 0.25, "symmetric-rbm": 0.5}
@@ -52,7 +52,11 @@ def log_partition(
     if min(machine.n_visible, machine.n_hidden) <= EXACT_UNITS:
         return machine.log_partition("exact")
     options = partition_options(machine) | ({} if width is None else {"width": width})
-    return as_annealed(machine).log_partition("ais", seed=seed, progress=progress, **options)
+    ln_z = as_annealed(machine).log_partition("ais", seed=seed, progress=progress, **options)
+    if ln_z.is_trusted or machine.kind != "symmetric-rbm" or machine.n_visible >= SPINS_PER_PASS:
+        return ln_z
+    last = {"width": options["width"], "n_rungs": LAST_RUNGS}
+    return machine.log_partition("ais", seed=seed, progress=progress, **last)
 
 
 def as_annealed(machine: Machine) -> Machine:
@@ -70,12 +74,11 @@ def partition_options(machine: Machine) -> dict[str, Any]:
     """How narrow ln Z is to be enclosed, and with how many rungs at most."""
     n = machine.n_visible
     passes = max(1.0, n / SPINS_PER_PASS) if machine.kind == "symmetric-rbm" else 1.0
-    few = machine.kind == "symmetric-rbm" and n < SPINS_PER_PASS
     most = max(MOST_RUNGS[machine.kind], int(passes * MOST_PER_SPIN[machine.kind] * n))
     return {
         "width": max(LEAST_WIDTH * min(1.0, n / MODERATE), WIDTH_PER_SPIN[machine.kind] * n),
         "most_rungs": MOST_DOUBTED if n < MODERATE else most,  # few spins are carried fast
-        "most_doubted": MOST_DOUBTED_OF_FEW if few else MOST_DOUBTED,
+        "most_doubted": MOST_DOUBTED,
     }
 
 
