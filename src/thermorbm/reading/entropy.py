@@ -33,7 +33,7 @@ MOST_RUNGS, MOST_PER_SPIN = {"rbm": 512, "symmetric-rbm": 256}, {"rbm": 0.5, "sy
 # spins need them, and dense ones of 64 x 64 spins just above T_c.
 MOST_DOUBTED = 4096
 # If it still does, symmetric machines of fewer than SPINS_PER_PASS are annealed once more with this many: a
-# cold frustrated one of 24 x 24 leaves the pattern of its guide slowly, and 4096 put all weight on two chains.
+# cold frustrated one of 24 x 24 leaves the pattern of its guide slowly: 4096 put all weight on two chains.
 LAST_RUNGS = 16384
 # Near T_c a symmetric machine needs as many as its energy varies, times how slowly it forgets: about N^2.
 SPINS_PER_PASS = 1024
