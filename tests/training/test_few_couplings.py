@@ -8,7 +8,7 @@ import pytest
 import thermorbm as tr
 from thermorbm.errors import InputError
 from thermorbm.hamiltonians.cells import Product
-from thermorbm.inverse_ising import asked_products, grid_of
+from thermorbm.inverse_ising import InferredCouplings, asked_products, grid_of, tied_where_unknown
 from thermorbm.inverse_ising.likelihood import product_sums
 from thermorbm.inverse_ising.selection import _Fit, least_errors
 from thermorbm.observables import (
@@ -232,6 +232,42 @@ def test_free_machines_need_their_data_for_errors():
     for error, vector in zip(fisher, ((0, 1), (1, 0)), strict=True):
         assert found.couplings[vector].value == pytest.approx(1 / 3, rel=1e-6)
         assert found.couplings[vector].error == pytest.approx(error, rel=1e-6)
+
+
+def one_excited_spin():
+    """Ground states of the triangular antiferromagnet, one of them with a spin against its neighbours."""
+    H = tr.hamiltonian("triangular", (6, 6), coupling=-1.0)
+    v = np.array(tr.sample(H, 0.25, 1000, seed=1).spins())
+    costs = np.stack([H.energy(np.where(np.arange(36) == site, -v[:1], v[:1])) for site in range(36)])
+    v[0, np.flatnonzero(costs > H.energy(v[:1]))[0]] *= -1
+    return tr.Dataset.from_spins(v.reshape(-1, 6, 6), hamiltonian=H)
+
+
+def test_couplings_that_one_excited_spin_would_tell_apart_are_one():
+    data = one_excited_spin()
+    alone = infer_couplings(data, model=data.hamiltonian)
+    low, high = 1 + np.argmin(alone.values[1:]), 1 + np.argmax(alone.values[1:])
+    apart = np.zeros(4)
+    apart[[low, high]] = -1, 1
+    assert apart @ alone.values > 10 * np.sqrt(apart @ alone.covariance @ apart)  # errors that do not hold
+    machine = tr.train(data, model="symmetric", seed=1).rbm
+    found = coupling_estimates(machine)
+    assert len(found.labels) == 4
+    assert np.ptp(found.values[1:]) == 0
+    assert apart @ alone.values < 3 * np.sqrt(apart @ found.covariance @ apart)
+
+
+def test_couplings_that_data_show_are_left_as_they_are():
+    H = tr.hamiltonian("triangular", (6, 6), coupling=-1.0)
+    inferred = infer_couplings(tr.sample(H, 1.0, 1000, seed=1), model=H)
+    assert tied_where_unknown(inferred, np.array([False, True, True, True])) is inferred
+
+
+def test_unlike_couplings_are_not_tied_where_one_direction_is_unknown():
+    values, curvature = np.array([0.0, 2.0, -1.0]), np.diag([1.0, 100.0, 100.0])
+    covariance = np.diag([1.0, 0.01, 0.0])
+    inferred = InferredCouplings((("field",), (0, 1), (1, 0)), values, covariance, curvature)
+    assert tied_where_unknown(inferred, np.array([False, True, True])) is inferred
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ from thermorbm.inverse_ising.pseudo_likelihood import (
     Label,
     infer_couplings,
     label_of,
+    tied_where_unknown,
 )
 from thermorbm.inverse_ising.selection import asked_products, grid_of, is_magnetized
 
@@ -21,4 +22,5 @@ __all__ = [
     "is_magnetized",
     "label_of",
     "likelihood_step",
+    "tied_where_unknown",
 ]

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import Any
 
 import numba as nb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import eigh
 
 from thermorbm.dataset import Dataset, as_dataset
 from thermorbm.errors import InputError
@@ -38,6 +39,8 @@ MOST_PARAMETERS = 2048
 PRECISION = 1e-3
 _MOST_STEPS = 60
 _MOST_SHOWN = 8  # couplings
+_KNOWN = 0.01  # of the variance that the curvature gives; data that show all couplings have about all of it
+_APART = 16.0  # chi-squared of couplings that differ
 _SMALLEST_GAIN = 1e-6  # nats: a thousandth of an error away from the maximum
 
 
@@ -47,12 +50,13 @@ class InferredCouplings(Displayed):
 
     labels: of each, FIELD first; a bond of a lattice is its displacement in cells, or (site, site,
     displacement) where cells have several sites; other terms are their site numbers. values: (k,).
-    covariance: (k, k).
+    covariance: (k, k). curvature: (k, k), of the pseudo-likelihood at its maximum where that gave the values.
     """
 
     labels: tuple[Label, ...]
     values: NDArray[np.float64]
     covariance: NDArray[np.float64]
+    curvature: NDArray[np.float64] | None = None
 
     def _facts(self) -> dict[str, Any]:
         """The field and the first couplings; every pair of sites may have its own."""
@@ -108,7 +112,27 @@ def infer_couplings(
     values, curvature, scores = _maximize(data, table, theta)
     inverse = np.linalg.inv(curvature)
     covariance = inverse @ scores @ inverse
-    return InferredCouplings((FIELD, *(label for label, _ in groups)), values, covariance)
+    return InferredCouplings((FIELD, *(label for label, _ in groups)), values, covariance, curvature)
+
+
+def tied_where_unknown(inferred: InferredCouplings, alike: NDArray[np.bool_]) -> InferredCouplings:
+    """The same, or one value for all couplings that are `alike`, (k,), where data cannot tell them apart.
+
+    Couplings show in spins that point against their local field. Cold data may have one such spin or none:
+    then the gradients of configurations span fewer directions than there are couplings, along the others
+    values are chance, and the errors of Godambe vanish. If the values agree within the errors of the
+    curvature, the most likely common one takes their place, and these are the errors.
+    """
+    assert inferred.curvature is not None  # it comes from `infer_couplings`
+    inverse = np.asarray(np.linalg.inv(inferred.curvature), np.float64)
+    block, values = np.ix_(alike, alike), inferred.values[alike]
+    if alike.sum() < 2 or eigh(inferred.covariance[block], inverse[block])[0].min() > _KNOWN:
+        return inferred
+    weights = np.linalg.inv(inverse[block])
+    common = float(weights.sum(axis=0) @ values / weights.sum())
+    if (values - common) @ weights @ (values - common) > _APART:
+        return inferred
+    return replace(inferred, values=np.where(alike, common, inferred.values), covariance=inverse)
 
 
 def _groups_of_model(model: Hamiltonian) -> list[tuple[Label, list[Terms]]]:

@@ -26,11 +26,15 @@ LARGE = 1 << 20  # weights, from which on products of integers are worth their p
 # over 2000 configurations of 32 x 32 has near T_c, sqrt(c_V / N / 2000) = 0.001 per spin. Symmetric machines
 # come closer to S than that.
 WIDTH_PER_SPIN, LEAST_WIDTH = {"rbm": 0.004, "symmetric-rbm": 0.0015}, 1.0  # nats
+MODERATE = 256  # spins; fewer ask for their share of the least width, so that they are known as well per spin
 # The larger of both limits the rungs. Dense machines of 64 x 64 spins need more than 1024 just above T_c.
 MOST_RUNGS, MOST_PER_SPIN = {"rbm": 512, "symmetric-rbm": 256}, {"rbm": 0.5, "symmetric-rbm": 0.5}
 # Where something speaks against the value this many are tried: cold and frustrated machines of a few hundred
 # spins need them, and dense ones of 64 x 64 spins just above T_c.
 MOST_DOUBTED = 4096
+# If it still does, symmetric machines of fewer than SPINS_PER_PASS are annealed once more with this many: a
+# cold frustrated one of 24 x 24 leaves the pattern of its guide slowly: 4096 put all weight on two chains.
+LAST_RUNGS = 16384
 # Near T_c a symmetric machine needs as many as its energy varies, times how slowly it forgets: about N^2.
 SPINS_PER_PASS = 1024
 BOUND_CHAINS, BOUND_RUNGS, BOUND_PER_SPIN = 64, 256, {"rbm": 0.25, "symmetric-rbm": 0.5}
@@ -48,7 +52,11 @@ def log_partition(
     if min(machine.n_visible, machine.n_hidden) <= EXACT_UNITS:
         return machine.log_partition("exact")
     options = partition_options(machine) | ({} if width is None else {"width": width})
-    return as_annealed(machine).log_partition("ais", seed=seed, progress=progress, **options)
+    ln_z = as_annealed(machine).log_partition("ais", seed=seed, progress=progress, **options)
+    if ln_z.is_trusted or machine.kind != "symmetric-rbm" or machine.n_visible >= SPINS_PER_PASS:
+        return ln_z
+    last = {"width": options["width"], "n_rungs": LAST_RUNGS}
+    return machine.log_partition("ais", seed=seed, progress=progress, **last)
 
 
 def as_annealed(machine: Machine) -> Machine:
@@ -66,9 +74,10 @@ def partition_options(machine: Machine) -> dict[str, Any]:
     """How narrow ln Z is to be enclosed, and with how many rungs at most."""
     n = machine.n_visible
     passes = max(1.0, n / SPINS_PER_PASS) if machine.kind == "symmetric-rbm" else 1.0
+    most = max(MOST_RUNGS[machine.kind], int(passes * MOST_PER_SPIN[machine.kind] * n))
     return {
-        "width": max(LEAST_WIDTH, WIDTH_PER_SPIN[machine.kind] * n),
-        "most_rungs": max(MOST_RUNGS[machine.kind], int(passes * MOST_PER_SPIN[machine.kind] * n)),
+        "width": max(LEAST_WIDTH * min(1.0, n / MODERATE), WIDTH_PER_SPIN[machine.kind] * n),
+        "most_rungs": MOST_DOUBTED if n < MODERATE else most,  # few spins are carried fast
         "most_doubted": MOST_DOUBTED,
     }
 

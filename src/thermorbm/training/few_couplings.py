@@ -32,6 +32,7 @@ from thermorbm.inverse_ising import (
     is_magnetized,
     label_of,
     likelihood_step,
+    tied_where_unknown,
 )
 from thermorbm.inverse_ising.selection import MOST_PRODUCTS, thinned
 from thermorbm.model import Machine, SymmetricRBM
@@ -169,6 +170,9 @@ class CouplingTrainer:
             model = Hamiltonian.of_cells("asked", self.design.grid, self.design.products)
             start = infer_couplings(thinned(self._data), model=model).values  # a pass over all takes longer
             inferred = infer_couplings(self._data, model=model, start=start)
+            if self.n_updates == 1:
+                pairs = np.array([False, *(len(product.points) == 2 for product in self.design.products)])
+                inferred = tied_where_unknown(inferred, pairs)
             self._values, self._covariance = inferred.values, inferred.covariance
         else:
             self._polish()
