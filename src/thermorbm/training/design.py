@@ -109,7 +109,7 @@ class DenseDesign:
             start, n_exact = glorot_normal(self.n_hidden, self.n_visible, seed), 0
         else:
             start = ordered_units(self.n_hidden, order, self.shape, seed)
-            n_exact = int(np.count_nonzero(start["c"])) and order.n_carriers
+            n_exact = order.n_carriers if start["c"].any() else 0
         if dtype == torch.int8:
             return IntegerLayers(start, device, dtype)
         return DenseLayers(start, device, dtype, n_exact)
