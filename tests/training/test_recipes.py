@@ -6,7 +6,7 @@ import math
 import pytest
 
 from thermorbm.errors import InputError
-from thermorbm.training import RECIPES, Recipe
+from thermorbm.training import RECIPES, Recipe, train
 from thermorbm.training.recipe import choose_recipe
 
 GOOD = {"name": "mine", "learning_rate": 0.01, "epochs": 3}
@@ -130,3 +130,8 @@ def test_a_distance_is_the_sum_of_the_rates(n_hidden, scale, warm_up, cool_down)
     assert top == [top[0]] * len(top)
     assert rates[:warm_up] == sorted(rates[:warm_up])
     assert rates[n_updates - cool_down :] == sorted(rates[n_updates - cool_down :], reverse=True)
+
+
+def test_least_updates_that_are_named_count_beside_epochs(coins):
+    result = train(coins, 3, epochs=1, least_updates=7, batch_size=len(coins), seed=1, progress=False)
+    assert result.history["update"][-1] == 7

@@ -144,7 +144,7 @@ def train(
     data = as_dataset("data", data)
     validation = None if validation is None else as_dataset("validation", validation)
     if epochs is not None:
-        changes |= {"epochs": epochs, "least_updates": 0, "distance": 0.0}
+        changes = {"epochs": epochs, "least_updates": 0, "distance": 0.0, **changes}
     design: Design = choose_design(data, model, n_hidden, filters, kernel, point_group)
     chosen = choose_recipe(recipe, changes, design.recipes)
     if isinstance(recipe, str) and "batch_size" not in changes:
