@@ -56,7 +56,7 @@ def test_inputs_add_up_to_the_largest_mode():
 
 
 def test_free_spins_get_the_order_of_the_data():
-    """Mean and standard deviation of |m|; a single unit keeps |m| twelve times too narrow."""
+    """Mean and standard deviation of |m|; a single unit keeps |m| more than five times too narrow."""
     drawn = wandering(0.05, 0.65)
     sizes = np.abs(drawn)
     amplitudes, W, c = carried(drawn, 32)
@@ -125,7 +125,7 @@ def test_near_t_c_several_carriers_are_nearer_to_the_data():
 
 
 def test_both_signs_stay_equally_likely_below_t_c():
-    """Turning all spins costs nothing but what visible biases and other units have learnt from noise."""
+    """Units that mirror each other keep the same weights and opposite thresholds."""
     data = sample((16, 16), temperature=2.1, n_samples=1000, seed=1, progress=False)
     rbm = train(data, n_hidden=16, epochs=5, least_updates=100, seed=1, threads=1, progress=False).rbm
     assert np.abs(rbm.c[0]) > 1
