@@ -30,8 +30,8 @@ MODERATE = 256  # spins; fewer ask for their share of the least width, so that t
 # The larger of both limits the rungs. Dense machines of 64 x 64 spins need more than 1024 just above T_c.
 MOST_RUNGS, MOST_PER_SPIN = {"rbm": 512, "symmetric-rbm": 256}, {"rbm": 0.5, "symmetric-rbm": 0.5}
 # Where something speaks against the value this many are tried: cold and frustrated machines of a few hundred
-# spins need them, and dense ones of 64 x 64 spins just above T_c.
-MOST_DOUBTED = 4096
+# spins need them. Large dense machines near T_c that 2048 leave in doubt stay so with 4096.
+MOST_DOUBTED, MOST_DOUBTED_LARGE = 4096, 2048
 # If it still does, symmetric machines of fewer than SPINS_PER_PASS are annealed once more with this many: a
 # cold frustrated one of 24 x 24 leaves the pattern of its guide slowly: 4096 put all weight on two chains.
 LAST_RUNGS = 16384
@@ -65,9 +65,13 @@ def as_annealed(machine: Machine) -> Machine:
     Energies that are joined with ln Z are to be of the same machine. Then nothing is approximate: the entropy
     lies below the likelihood of every machine.
     """
-    if isinstance(machine, RBM) and machine.dtype == np.float32 and machine.W.size >= LARGE:
+    if isinstance(machine, RBM) and machine.dtype == np.float32 and _is_large(machine):
         return RoundedRBM(machine)
     return machine
+
+
+def _is_large(machine: Machine) -> bool:
+    return isinstance(machine, RBM) and machine.W.size >= LARGE
 
 
 def partition_options(machine: Machine) -> dict[str, Any]:
@@ -78,7 +82,7 @@ def partition_options(machine: Machine) -> dict[str, Any]:
     return {
         "width": max(LEAST_WIDTH * min(1.0, n / MODERATE), WIDTH_PER_SPIN[machine.kind] * n),
         "most_rungs": MOST_DOUBTED if n < MODERATE else most,  # few spins are carried fast
-        "most_doubted": MOST_DOUBTED,
+        "most_doubted": MOST_DOUBTED_LARGE if _is_large(machine) else MOST_DOUBTED,
     }
 
 
