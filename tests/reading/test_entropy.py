@@ -77,6 +77,16 @@ def test_a_doubted_symmetric_machine_is_annealed_once_more(monkeypatch):
     assert abs(found.value - exact) < 4 * found.error
 
 
+def test_a_symmetric_machine_of_a_wide_sandwich_is_annealed_once_more(monkeypatch):
+    monkeypatch.setattr(entropy, "MOST_DOUBTED", 64)
+    monkeypatch.setattr(entropy, "LAST_RUNGS", 512)
+    machine, _ = cold_antiferromagnet()
+    first = log_partition(machine, seed=1, width=100.0)
+    assert first.is_trusted
+    asked = (first.upper - first.lower) / 4
+    assert log_partition(machine, seed=1, width=asked).n_rungs == 512
+
+
 def test_a_trusted_machine_is_not_annealed_again(monkeypatch):
     monkeypatch.setattr(entropy, "LAST_RUNGS", 5000)
     warm = SymmetricRBM(np.full((1, 1, 2), 0.3), (6, 6))

@@ -32,9 +32,10 @@ MOST_RUNGS, MOST_PER_SPIN = {"rbm": 512, "symmetric-rbm": 256}, {"rbm": 0.5, "sy
 # Where something speaks against the value this many are tried: cold and frustrated machines of a few hundred
 # spins need them. Large dense machines near T_c that 2048 leave in doubt stay so with 4096.
 MOST_DOUBTED, MOST_DOUBTED_LARGE = 4096, 2048
-# If it still does, symmetric machines of fewer than SPINS_PER_PASS are annealed once more with this many: a
-# cold frustrated one of 24 x 24 leaves the pattern of its guide slowly: 4096 put all weight on two chains.
-LAST_RUNGS = 16384
+# If it still does, or is TOO_WIDE times as wide as asked, symmetric machines of fewer than SPINS_PER_PASS are
+# annealed once more with this many: a cold frustrated one of 24 x 24 leaves the pattern of its guide slowly:
+# 4096 put all weight on two chains.
+LAST_RUNGS, TOO_WIDE = 16384, 2.0
 # Near T_c a symmetric machine needs as many as its energy varies, times how slowly it forgets: about N^2.
 SPINS_PER_PASS = 1024
 BOUND_CHAINS, BOUND_RUNGS, BOUND_PER_SPIN = 64, 256, {"rbm": 0.25, "symmetric-rbm": 0.5}
@@ -53,7 +54,8 @@ def log_partition(
         return machine.log_partition("exact")
     options = partition_options(machine) | ({} if width is None else {"width": width})
     ln_z = as_annealed(machine).log_partition("ais", seed=seed, progress=progress, **options)
-    if ln_z.is_trusted or machine.kind != "symmetric-rbm" or machine.n_visible >= SPINS_PER_PASS:
+    is_good = ln_z.is_trusted and ln_z.upper - ln_z.lower <= TOO_WIDE * options["width"]
+    if is_good or machine.kind != "symmetric-rbm" or machine.n_visible >= SPINS_PER_PASS:
         return ln_z
     last = {"width": options["width"], "n_rungs": LAST_RUNGS}
     return machine.log_partition("ais", seed=seed, progress=progress, **last)
