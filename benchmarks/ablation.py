@@ -14,8 +14,9 @@ import time
 import torch
 
 import thermorbm as tr
+from thermorbm.model.rounded import as_annealed
 from thermorbm.observables import entropy_bracket
-from thermorbm.reading.entropy import as_annealed, log_partition
+from thermorbm.reading.entropy import log_partition
 from thermorbm.training import order, start
 
 VARIANTS: dict[str, dict[str, object]] = {

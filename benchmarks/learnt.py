@@ -17,8 +17,9 @@ import numpy as np
 import torch
 
 import thermorbm as tr
+from thermorbm.model.rounded import as_annealed
 from thermorbm.observables import entropy_bracket
-from thermorbm.reading.entropy import as_annealed, log_partition
+from thermorbm.reading.entropy import log_partition
 from thermorbm.stats import Estimate, mean_estimate, variance_estimate
 
 N_TRAIN, N_HELD_OUT = 50_000, 5_000

@@ -14,8 +14,7 @@ import sys
 import time
 
 import thermorbm as tr
-from thermorbm.model.rounded import RoundedRBM
-from thermorbm.reading.entropy import as_annealed
+from thermorbm.model.rounded import RoundedRBM, as_annealed
 
 WIDTH = 0.002  # nats per spin
 MOST_RUNGS = 1024  # half a minute of one core

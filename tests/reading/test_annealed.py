@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import thermorbm as tr
+from thermorbm.model import rounded
 from thermorbm.model.rounded import RoundedRBM
 from thermorbm.reading import entropy
 
@@ -12,7 +13,7 @@ def test_only_large_dense_machines_in_single_precision_are_rounded(monkeypatch):
     W = np.full((8, 32), 0.1, np.float32)
     small = tr.RBM(W, np.zeros(32), np.zeros(8))
     assert entropy.as_annealed(small) is small
-    monkeypatch.setattr(entropy, "LARGE", W.size)
+    monkeypatch.setattr(rounded, "LARGE", W.size)
     assert isinstance(entropy.as_annealed(small), RoundedRBM)
     double = tr.RBM(W.astype(np.float64), np.zeros(32), np.zeros(8))
     assert entropy.as_annealed(double) is double
@@ -25,7 +26,7 @@ def test_the_bracket_is_that_of_the_rounded_machine(monkeypatch):
     W[0, 0] = 1e3
     machine = tr.RBM(W, np.zeros(36), np.zeros(20))
     monkeypatch.setattr(entropy, "EXACT_UNITS", 1)
-    monkeypatch.setattr(entropy, "LARGE", W.size)
+    monkeypatch.setattr(rounded, "LARGE", W.size)
     ln_z = entropy.log_partition(machine, seed=1)
     both = entropy.edges(machine, data, ln_z, seed=2, follows_h=True)
     energies = RoundedRBM(machine).visible_energy(data.spins())

@@ -13,6 +13,7 @@ from thermorbm.model.annealing import anneal
 from thermorbm.model.energy import visible_energy
 from thermorbm.model.first_run import AUTO, first_run
 from thermorbm.model.layers import Layers
+from thermorbm.model.ordered_path import path_along
 from thermorbm.model.partition import CHAINS, planned_rungs
 from thermorbm.model.path import Path, make_path
 from thermorbm.model.random_units import Seed, generator_state, seed_sequence
@@ -30,6 +31,7 @@ def entropy_upper_bound(
     n_chains: int = MOST_CHAINS,
     betas: NDArray[np.float64] | None = None,
     guide: float = 0.0,
+    thresholds: NDArray[np.float64] | None = None,
     start: str | None = None,
     progress: Progress | None = None,
 ) -> Estimate:
@@ -39,8 +41,9 @@ def entropy_upper_bound(
     the entropy of the distribution of v, for any machine and any rungs, as long as neither has seen v; the
     excess is the relative entropy of v and the machine plus the work lost on the way. The error is that of
     the mean over configurations. The energy is that of all v; n_chains of them, evenly spaced, are annealed,
-    which costs more and varies less. betas, guide: rungs from 0 to 1 and the guide of their path, as in
-    `LogPartition`; None to find both. start: of the path, as for `partition.log_partition_ais`.
+    which costs more and varies less. betas, guide, thresholds: rungs from 0 to 1 and what belongs to their
+    path, as in `LogPartition`; without betas all are found. start: of the path, as for
+    `partition.log_partition_ais`.
     """
     if len(v) < 2:
         raise InputError("v", f"{len(v)} configurations", "two or more, for an error")
@@ -48,6 +51,9 @@ def entropy_upper_bound(
     if betas is None:
         first = first_run(machine, start or AUTO, CHAINS, look)
         path, rungs = first.path, planned_rungs(first)
+    elif thresholds is not None:
+        rungs = _checked(betas)
+        path = path_along(machine, rungs, thresholds)
     else:
         path, rungs = make_path(machine, start or "bias", guide), _checked(betas)
     n_chains = min(len(v), whole_number("n_chains", n_chains, 2))

@@ -22,6 +22,7 @@ from thermorbm.errors import unknown_name
 from thermorbm.model.annealing import anneal, effective_number, log_mean, relax
 from thermorbm.model.energy import visible_energy
 from thermorbm.model.layers import Layers
+from thermorbm.model.ordered_path import ordered_path
 from thermorbm.model.path import STARTS, Path, leading_patterns, make_path, preferred_pattern
 from thermorbm.model.random_units import generator_state
 from thermorbm.stats import Estimate
@@ -51,21 +52,24 @@ class FirstRun:
 
 
 def first_run(machine: Layers, start: str, n_chains: int, seed: np.random.SeedSequence) -> FirstRun:
-    """Along the path that `start` names; "auto" takes that from the bias, or the same with a guide.
+    """Along the path that `start` names; "auto" takes that from the bias, the same with a guide, or that of
+    a machine whose order is there from the start.
 
-    Both give lower bounds of ln Z, so that the larger one belongs to the better path. Where order hides a
+    All give lower bounds of ln Z, so that the largest one belongs to the best path. Where order hides a
     heavier mode of the machine, the path without a guide gives the larger bound.
     """
     if start not in (AUTO, *STARTS):
         raise unknown_name("start", start, (AUTO, *STARTS))
-    look, plain, guided = seed.spawn(3)
+    look, plain, guided, ordered = seed.spawn(4)
     if start != AUTO:
         return _run(make_path(machine, start), n_chains, plain)
-    without, guide = _run(make_path(machine), n_chains, plain), find_guide(machine, look)
-    if not guide:
-        return without
-    with_guide = _run(make_path(machine, guide=guide), n_chains, guided)
-    return max(without, with_guide, key=lambda run: run.log_partition)
+    runs, guide = [_run(make_path(machine), n_chains, plain)], find_guide(machine, look)
+    if guide:
+        runs.append(_run(make_path(machine, guide=guide), n_chains, guided))
+    adapted = ordered_path(machine, generator_state(ordered.spawn(1)[0]))
+    if adapted:
+        runs.append(_run(adapted, n_chains, ordered))
+    return max(runs, key=lambda run: run.log_partition)
 
 
 def find_guide(machine: Layers, seed: np.random.SeedSequence) -> float:
@@ -116,7 +120,7 @@ def pattern_bound(
     relax(path, v, len(betas) // 2, state)
     largest = 1 - 1 / (2 * len(v))  # where no chain is down, half a chain might be
     fields = np.arctanh(np.clip(v.mean(axis=0, dtype=np.float64), -largest, largest))
-    guided = replace(path, a=fields.astype(path.a.dtype), guide=0.0)
+    guided = replace(make_path(path.machine), a=fields.astype(v.dtype))
     run = anneal(guided, betas, guided.start(n_chains, state), state)
     if effective_number(run.log_weights) < _FEWEST_CHAINS:
         return None

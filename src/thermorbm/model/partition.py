@@ -46,8 +46,8 @@ class LogPartition(Displayed):
     in a few words what is wrong. ess: how many equally weighted chains the forward ones are worth. overlap:
     share of chains of one direction that the other could have made. worth: as ess, of that direction where
     it is less. halves: difference between odd and even chains in standard errors. equilibrium: of the start
-    of the reverse chains. betas: (n_rungs + 1,) rungs, and guide: see `path.Path`, both of which further
-    annealing can use.
+    of the reverse chains. betas: (n_rungs + 1,) rungs; guide: see `path.FieldPath`; thresholds: of each rung,
+    (n_rungs + 1, k), see `ordered_path.OrderedPath`, None on another path. Further annealing can use them.
     """
 
     value: float
@@ -65,6 +65,7 @@ class LogPartition(Displayed):
     equilibrium: Equilibrium | None = None
     guide: float = 0.0
     betas: NDArray[np.float64] | None = None
+    thresholds: NDArray[np.float64] | None = None
 
     def _facts(self) -> dict[str, Any]:
         value, parts = Estimate(self.value, self.error), ("lower", "upper", "method", "verdict")
@@ -83,7 +84,7 @@ class LogPartition(Displayed):
     def to_dict(self) -> dict[str, Any]:
         """Everything but the rungs as plain JSON values."""
         values = asdict(self)
-        del values["betas"]
+        del values["betas"], values["thresholds"]
         return {key: None if value != value else value for key, value in values.items()}
 
 
@@ -185,8 +186,7 @@ def _result(path: Path, annealed: Sandwich, asked: float) -> LogPartition:
         worth=annealed.worth,
         halves=annealed.halves,
         equilibrium=annealed.equilibrium,
-        guide=path.guide,
-        betas=annealed.betas,
+        **path.recorded(annealed.betas),
     )
 
 

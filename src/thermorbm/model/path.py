@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,8 +64,42 @@ def _hidden_work(x: Any, beta: Any, to_beta: Any, work: Any) -> None:
         work[row] = (np.float64(b) - np.float64(a)) * size + logs
 
 
+class Path(ABC):
+    """Machines from beta = 0, whose configurations can be drawn at once, to beta = 1, the machine itself.
+
+    All arguments are of n chains: v (n, n_visible), their hidden inputs x (n, n_hidden), betas (n,).
+    """
+
+    machine: Layers
+
+    @property
+    @abstractmethod
+    def log_start(self) -> float:
+        """ln Z at beta = 0, nats."""
+
+    @abstractmethod
+    def start(self, n: int, state: NDArray[np.uint64]) -> NDArray[Any]:
+        """n independent configurations at beta = 0, in the machine's type. -> (n, n_visible)."""
+
+    @abstractmethod
+    def work(
+        self, v: NDArray[Any], x: NDArray[Any], beta: NDArray[np.float64], to_beta: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Visible energy at beta minus that at to_beta, of each row. -> (n,)."""
+
+    @abstractmethod
+    def gibbs(
+        self, v: NDArray[Any], x: NDArray[Any], beta: NDArray[np.float64], state: NDArray[np.uint64]
+    ) -> None:
+        """One step v -> h -> v at beta of each row, in place; x is used up."""
+
+    @abstractmethod
+    def recorded(self, betas: NDArray[np.float64]) -> dict[str, Any]:
+        """What `LogPartition` keeps of the path, by field, so that others can go along these rungs again."""
+
+
 @dataclass(frozen=True, eq=False)
-class Path:
+class FieldPath(Path):
     """At beta the visible energy is
 
     -(beta b + (1 - beta) a).v - sum_i ln 2cosh(beta (W v + c)_i) - ln cosh((1 - beta) |guide| u.v).
@@ -87,7 +122,6 @@ class Path:
 
     @property
     def log_start(self) -> float:
-        """ln Z at beta = 0, nats."""
         both = np.logaddexp(*self._log_fields) - math.log(2)
         return self.machine.n_hidden * math.log(2) + float(both)
 
@@ -98,7 +132,6 @@ class Path:
         return float(log_2cosh(fields + pull).sum()), float(log_2cosh(fields - pull).sum())
 
     def start(self, n: int, state: NDArray[np.uint64]) -> NDArray[Any]:
-        """n independent configurations at beta = 0, in the machine's type. -> (n, n_visible)."""
         inputs = np.tile(self.a, (n, 1))
         if self.guide:
             up, down = self._log_fields
@@ -109,7 +142,6 @@ class Path:
     def work(
         self, v: NDArray[Any], x: NDArray[Any], beta: NDArray[np.float64], to_beta: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Visible energy at beta minus that at to_beta, of each row. x: hidden inputs of v. -> (n,)."""
         work = hidden_work(x, beta, to_beta)
         if not np.array_equal(self.a, self.b):
             work += (to_beta - beta) * (v @ (self.b - self.a))
@@ -121,7 +153,6 @@ class Path:
     def gibbs(
         self, v: NDArray[Any], x: NDArray[Any], beta: NDArray[np.float64], state: NDArray[np.uint64]
     ) -> None:
-        """One step v -> h -> v at beta of each row, in place; x, the hidden inputs of v, is used up."""
         scale = beta.astype(x.dtype)[:, None]
         x *= scale
         y = self.machine.visible_inputs(sample_units(x, state, x))
@@ -133,26 +164,29 @@ class Path:
             y += ((1 - beta) * abs(self.guide) * signs).astype(y.dtype)[:, None] * self.pattern
         sample_units(y, state, v)
 
+    def recorded(self, betas: NDArray[np.float64]) -> dict[str, Any]:
+        return {"guide": self.guide, "betas": betas}
+
     def _pull(self, v: NDArray[Any]) -> NDArray[np.float64]:
         """Input of the guiding unit at beta = 0. (n, n_visible) -> (n,)."""
         along = v.sum(axis=1, dtype=np.float64) if self.guide > 0 else (v @ self.pattern).astype(np.float64)
         return np.asarray(abs(self.guide) * along)
 
 
-def make_path(machine: Layers, start: str = "bias", guide: float = 0.0) -> Path:
+def make_path(machine: Layers, start: str = "bias", guide: float = 0.0) -> FieldPath:
     """The path that starts at the machine's visible bias, at no field, or at a mean-field solution.
 
     start: "bias" takes a = b, "zero" a = 0; "mean-field" takes the fields b + W^T tanh(c + W m) of naive
     mean-field theory, which saves rungs where biases rule, and misleads chains where a symmetry is broken.
-    guide: see Path; a negative one follows `preferred_pattern`.
+    guide: see FieldPath; a negative one follows `preferred_pattern`.
     """
     if start not in STARTS:
         raise unknown_name("start", start, STARTS)
     b = machine.visible_inputs(np.zeros((1, machine.n_hidden), dtype=machine.dtype))[0]
     pattern = preferred_pattern(machine) if guide < 0 else np.ones_like(b)
     if start == "mean-field":
-        return Path(machine, _mean_field(machine, b), b, guide, pattern)
-    return Path(machine, b if start == "bias" else np.zeros_like(b), b, guide, pattern)
+        return FieldPath(machine, _mean_field(machine, b), b, guide, pattern)
+    return FieldPath(machine, b if start == "bias" else np.zeros_like(b), b, guide, pattern)
 
 
 def preferred_pattern(machine: Layers) -> NDArray[Any]:

@@ -9,15 +9,19 @@ visible unit.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thermorbm.model.dense import RBM
 
+LARGE = 1 << 20  # weights, from which on products of integers are worth their preparation
 HALF = 256
 LEVELS = 127 * HALF
+
+
+AnyMachine = TypeVar("AnyMachine")
 
 
 class RoundedRBM(RBM):
@@ -67,6 +71,22 @@ class RoundedRBM(RBM):
         inputs *= self._spacing
         inputs += bias
         return inputs
+
+
+def is_large(machine: object) -> bool:
+    """Whether it is a dense machine of so many weights that integers are worth their preparation."""
+    return isinstance(machine, RBM) and machine.W.size >= LARGE
+
+
+def as_annealed(machine: AnyMachine) -> AnyMachine | RoundedRBM:
+    """The machine whose chains are followed: itself, or a large dense one with weights rounded to 16 bits.
+
+    Energies that are joined with ln Z are to be of the same machine. Then nothing is approximate: the entropy
+    lies below the likelihood of every machine.
+    """
+    if isinstance(machine, RBM) and machine.dtype == np.float32 and is_large(machine):
+        return RoundedRBM(machine)
+    return machine
 
 
 def _product(units: NDArray[np.int8], weights: NDArray[np.int8]) -> NDArray[np.int32]:

@@ -76,6 +76,7 @@ def entropy_bracket(
             n_chains=n_chains,
             betas=log_partition.betas,
             guide=log_partition.guide,
+            thresholds=log_partition.thresholds,
             progress=progress,
         )
         upper = bound.scaled(1 / n)

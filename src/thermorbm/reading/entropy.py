@@ -13,15 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from thermorbm import observables as ob
 from thermorbm.dataset import Dataset, as_dataset
 from thermorbm.errors import InputError
-from thermorbm.model import RBM, LogPartition, Machine
-from thermorbm.model.rounded import RoundedRBM
+from thermorbm.model import LogPartition, Machine
+from thermorbm.model.rounded import as_annealed, is_large
 from thermorbm.observables import EntropyBracket
 from thermorbm.reading.configurations import exact_values, is_ours
 from thermorbm.reading.values import Bracket, ExactValues, share_learnt
 from thermorbm.stats import Estimate, mean_estimate
 
 EXACT_UNITS = 16  # a layer as small as this is summed over
-LARGE = 1 << 20  # weights, from which on products of integers are worth their preparation
 # Edges stand three standard errors away on either side: 0.004 leaves about as much error of ln Z as a mean
 # over 2000 configurations of 32 x 32 has near T_c, sqrt(c_V / N / 2000) = 0.001 per spin. Symmetric machines
 # come closer to S than that.
@@ -61,21 +60,6 @@ def log_partition(
     return machine.log_partition("ais", seed=seed, progress=progress, **last)
 
 
-def as_annealed(machine: Machine) -> Machine:
-    """The machine that is annealed: itself, or a large dense one with its weights rounded to 16 bits.
-
-    Energies that are joined with ln Z are to be of the same machine. Then nothing is approximate: the entropy
-    lies below the likelihood of every machine.
-    """
-    if isinstance(machine, RBM) and machine.dtype == np.float32 and _is_large(machine):
-        return RoundedRBM(machine)
-    return machine
-
-
-def _is_large(machine: Machine) -> bool:
-    return isinstance(machine, RBM) and machine.W.size >= LARGE
-
-
 def partition_options(machine: Machine) -> dict[str, Any]:
     """How narrow ln Z is to be enclosed, and with how many rungs at most."""
     n = machine.n_visible
@@ -84,7 +68,7 @@ def partition_options(machine: Machine) -> dict[str, Any]:
     return {
         "width": max(LEAST_WIDTH * min(1.0, n / MODERATE), WIDTH_PER_SPIN[machine.kind] * n),
         "most_rungs": MOST_DOUBTED if n < MODERATE else most,  # few spins are carried fast
-        "most_doubted": MOST_DOUBTED_LARGE if _is_large(machine) else MOST_DOUBTED,
+        "most_doubted": MOST_DOUBTED_LARGE if is_large(machine) else MOST_DOUBTED,
     }
 
 
@@ -98,15 +82,16 @@ def edges(
 ) -> EntropyBracket:
     """Both edges per spin. follows_h: whether the configurations follow their Hamiltonian, for the lower."""
     most_rungs = max(BOUND_RUNGS, int(BOUND_PER_SPIN[machine.kind] * machine.n_visible))
-    ln_z = replace(ln_z, betas=_thinned(ln_z.betas, most_rungs))
+    betas, thresholds = (_thinned(rungs, most_rungs) for rungs in (ln_z.betas, ln_z.thresholds))
+    ln_z = replace(ln_z, betas=betas, thresholds=thresholds)
     return ob.entropy_bracket(as_annealed(machine), held_out, ln_z, seed, follows_h, BOUND_CHAINS, progress)
 
 
-def _thinned(betas: NDArray[np.float64] | None, most_rungs: int) -> NDArray[np.float64] | None:
+def _thinned(rungs: NDArray[np.float64] | None, most_rungs: int) -> NDArray[np.float64] | None:
     """At most so many of the rungs, evenly: the bound holds along any, and is needed at every temperature."""
-    if betas is None or len(betas) - 1 <= most_rungs:
-        return betas
-    return betas[np.linspace(0, len(betas) - 1, most_rungs + 1).round().astype(np.intp)]
+    if rungs is None or len(rungs) - 1 <= most_rungs:
+        return rungs
+    return rungs[np.linspace(0, len(rungs) - 1, most_rungs + 1).round().astype(np.intp)]
 
 
 def bracket(both: EntropyBracket, held_out: Dataset) -> Bracket:

@@ -142,7 +142,7 @@ def _is_ferromagnetic(data: Dataset) -> bool:
 class CouplingTrainer:
     """One training run of such a machine; each update is the maximum of the pseudo-likelihood or a step."""
 
-    natural = None
+    natural, n_mirrored = None, 0
 
     def __init__(
         self,

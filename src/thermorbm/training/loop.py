@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from thermorbm.dataset import Dataset, as_dataset
 from thermorbm.errors import FileError, InputError, unknown_name
-from thermorbm.model import Machine
+from thermorbm.model import RBM, Machine
 from thermorbm.shown import html_table, shown_progress
 from thermorbm.storage import check_target
 from thermorbm.training import checkpoint as checkpoints
@@ -42,6 +42,7 @@ from thermorbm.training.monitor import (
 from thermorbm.training.order import find_order
 from thermorbm.training.parallel import choose_trainer
 from thermorbm.training.recipe import Recipe, choose_recipe
+from thermorbm.training.settling import settled
 from thermorbm.training.trainer import Arrays, Training
 
 # Updates between records, at least: with the few configurations that are scored, below 5 % of the time.
@@ -239,7 +240,15 @@ class _Run:
             trainer.restore(self._good)
         elif self._is_mere_order():
             verdict = replace(verdict, status="mere order")
-        return TrainingResult(trainer.machine(self._provenance(verdict)), self._history, verdict)
+        machine = self._settled(trainer.machine(self._provenance(verdict)), verdict)
+        return TrainingResult(machine, self._history, verdict)
+
+    def _settled(self, machine: Machine, verdict: Verdict) -> Machine:
+        n_steps, n_carriers = self._trainer.recipe.settling, self._trainer.n_mirrored
+        if not isinstance(machine, RBM) or not n_steps or n_carriers < 2 or verdict.status == "diverged":
+            return machine
+        own = SeedSequence(self._seed).spawn(5)[-1]  # the first four are the trainer's
+        return settled(machine, n_carriers, n_steps, self._data, own)
 
     def _is_mere_order(self) -> bool:
         if not isinstance(self._trainer.design, DenseDesign):

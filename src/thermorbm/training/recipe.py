@@ -25,6 +25,7 @@ _LEAST = {
     "chain_life": 0,
     "modes": 0,
     "carriers": 1,
+    "settling": 0,
 }
 _SINGLE = 3e38  # where single precision ends, in which machines are trained
 _LIMITS = {  # numbers below these
@@ -58,10 +59,11 @@ class Recipe:
 
     Start and directions. `start`: "glorot" for random weights, "order" for hidden units that carry the order
     of the data and others that see what differs from it (see training.start). `carriers`: how many units may
-    carry it together, a quarter of all at most; without biases it is one (see training.carriers). `modes`:
-    how many stiff directions the gradient is scaled along, with the order apart from them and a rate that
-    follows the spread of the data (see training.modes). `sparsity`: how strongly weights that the data do not
-    ask for are drawn to zero, in standard errors (see training.sparse). These are for dense machines;
+    carry it together, a quarter of all at most; without biases it is one (see training.carriers). `settling`:
+    steps of chains after the last update in which thresholds of these alone move (see training.settling).
+    `modes`: how many stiff directions the gradient is scaled along, with the order apart from them and a rate
+    that follows the spread of the data (see training.modes). `sparsity`: how strongly weights that the data
+    do not ask for are drawn to zero, in standard errors (see training.sparse). These are for dense machines;
     `natural`, for symmetric ones, divides the gradient by the Fisher information (see training.natural).
     """
 
@@ -84,6 +86,7 @@ class Recipe:
     chain_life: int = 0
     start: str = "glorot"
     carriers: int = 1
+    settling: int = 0
     modes: int = 0
     sparsity: float = 0.0
     natural: bool = False
@@ -174,6 +177,7 @@ RECIPES = {
             chain_life=256,
             start="order",
             carriers=32,
+            settling=400,
             modes=8,
             sparsity=1.0,
         ),

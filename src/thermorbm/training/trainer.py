@@ -41,6 +41,7 @@ class Training(Protocol):
     update: int
     distance: float
     n_updates: int
+    n_mirrored: int  # hidden units that carry the order together
 
     @property
     def design(self) -> Design: ...

@@ -27,7 +27,8 @@ def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
     machine, held_out = read_machine(store, task.inputs[0]), split(read_dataset(store, task.inputs[1]))[1]
     stored = store.reduced(task.inputs[2])
     fields = {key: stored.values[key] for key in OF_LN_Z}
-    ln_z = LogPartition(**fields, betas=stored.arrays.get("betas"))
+    betas, thresholds = (stored.arrays.get(key) for key in ("betas", "thresholds"))
+    ln_z = LogPartition(**fields, betas=betas, thresholds=thresholds)
     follows_h = task.parameters["hamiltonian"] != "unknown"
     report = lambda stage, done, total: progress(done / total)  # noqa: E731
     both = edges(machine, held_out, ln_z, task.parameters["seed"], follows_h, report)

@@ -13,7 +13,8 @@ def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
     machine = read_machine(store, task.inputs[0])
     report = lambda stage, done, total: progress(done / total)  # noqa: E731
     ln_z = log_partition(machine, task.parameters["seed"], progress=report)
-    return Product(ln_z.to_dict(), {} if ln_z.betas is None else {"betas": ln_z.betas})
+    arrays = {"betas": ln_z.betas, "thresholds": ln_z.thresholds}
+    return Product(ln_z.to_dict(), {key: array for key, array in arrays.items() if array is not None})
 
 
 def of_machine(place: MachinePlace) -> list[Task]:
