@@ -22,10 +22,10 @@ def tiny(n_collective):
     rng, pattern = np.random.default_rng(5), np.array([1.0, 1.0, -1.0, 1.0])
     W = 0.15 * rng.normal(size=(7, 4))
     W -= np.outer(W @ pattern, pattern) / 4 - 0.01 * pattern
-    collective = [[0.5], [0.5, -0.5], [0.5, -0.5, 0.5]][n_collective - 1]
+    collective = [[0.5, -0.5], [0.5, -0.5, 0.5]][n_collective - 2]
     W[:n_collective] = np.outer(collective, pattern) + 0.1 * rng.normal(size=(n_collective, 4))
     c = 0.2 * rng.normal(size=7)
-    c[:n_collective] += [[0.0], [1.0, 1.0], [1.0, 0.0, -1.0]][n_collective - 1]
+    c[:n_collective] += [[1.0, 1.0], [1.0, 0.0, -1.0]][n_collective - 2]
     return RBM(W, 0.2 * rng.normal(size=4), c)
 
 
@@ -54,7 +54,7 @@ def states(v):
     return np.bincount((v > 0) @ (1 << np.arange(v.shape[1])[::-1]), minlength=1 << v.shape[1])
 
 
-@pytest.mark.parametrize("n_collective", [1, 2, 3])
+@pytest.mark.parametrize("n_collective", [2, 3])
 def test_works_are_differences_of_enumerated_energies(n_collective):
     path = bent(tiny(n_collective), n_collective)
     here, there = on_the_path(path, 0.3), on_the_path(path, 0.8)
@@ -65,7 +65,7 @@ def test_works_are_differences_of_enumerated_energies(n_collective):
     assert path.log_start == pytest.approx(on_the_path(path, 0.0).log_z, rel=1e-13)
 
 
-@pytest.mark.parametrize("n_collective", [1, 3])
+@pytest.mark.parametrize("n_collective", [2, 3])
 def test_at_its_end_is_the_machine_itself(n_collective):
     machine = tiny(n_collective)
     last = on_the_path(bent(machine, n_collective), 1.0)
@@ -74,7 +74,7 @@ def test_at_its_end_is_the_machine_itself(n_collective):
     np.testing.assert_allclose(last.b, machine.b)
 
 
-@pytest.mark.parametrize("n_collective", [1, 3])
+@pytest.mark.parametrize("n_collective", [2, 3])
 def test_chains_start_in_the_distribution_of_its_begin_and_steps_keep_that_of_their_rung(n_collective):
     path, n, state = bent(tiny(n_collective), n_collective), 50_000, generator_state(3)
     assert p_value(states(path.start(n, state)), on_the_path(path, 0.0).p_v) > 1e-4
@@ -179,6 +179,11 @@ def test_thresholds_of_another_machine_are_refused():
     [
         RBM(np.random.default_rng(1).normal(size=(6, 8)), np.zeros(8), np.zeros(6)),
         RBM(np.zeros((6, 8)), np.zeros(8), np.zeros(6)),
+        RBM(
+            np.vstack([np.ones(8), 1e-3 * np.random.default_rng(2).normal(size=(5, 8))]),
+            np.zeros(8),
+            np.zeros(6),
+        ),
         RBM(np.ones((1, 1)), np.zeros(1), np.zeros(1)),
         SymmetricRBM(np.full((1, 2, 2), 0.3), (4, 4)),
     ],

@@ -142,11 +142,9 @@ class OrderedPath(Path):
 
 
 def ordered_path(machine: Layers, state: NDArray[np.uint64]) -> OrderedPath | None:
-    """The path of this machine; None where it is not dense, has no collective units, or only such."""
+    """The path of this machine; None where it is not dense, or fewer than two of its units are collective."""
     path = _bare(machine)
-    if path is None or len(path.units) == 1:
-        return path
-    return _there(_back(path, state), state)
+    return None if path is None else _there(_back(path, state), state)
 
 
 def path_along(machine: Layers, betas: Array, thresholds: Array) -> OrderedPath:
@@ -160,7 +158,9 @@ def path_along(machine: Layers, betas: Array, thresholds: Array) -> OrderedPath:
 
 
 def _bare(machine: Layers) -> OrderedPath | None:
-    """With thresholds that do not change. Where all sites have alike units, none is collective."""
+    """With thresholds that do not change. Where all sites have alike units, none is collective; a single one
+    has no modes to choose from, and a guide does as well.
+    """
     n = machine.n_visible
     if machine.kind != "rbm" or n < 2:
         return None
@@ -169,7 +169,7 @@ def _bare(machine: Layers) -> OrderedPath | None:
     b = machine.visible_inputs(np.zeros((1, machine.n_hidden), machine.dtype))[0]
     overlaps = (machine.hidden_inputs(pattern[None])[0] - c) / n
     units = np.flatnonzero(np.abs(overlaps) > COLLECTIVE * np.median(np.abs(overlaps)))
-    if not 0 < len(units) < machine.n_hidden:
+    if not 1 < len(units) < machine.n_hidden:
         return None
     weights, own = (part[units].astype(np.float64) for part in (overlaps, c))
     order = np.argsort(-own / weights)
