@@ -96,42 +96,46 @@ def test_weights_of_both_directions_are_unbiased():
         assert abs(w.mean() - 1) < 4 * w.std() / np.sqrt(n)
 
 
-def wide(seed=1, n_others=13):
+def wide(seed=1, n_others=13, weak=0.35, strong=0.8):
     """Modes of weak and of strong order, between thresholds, and others that make weak order heavier."""
     rng = np.random.default_rng(seed)
     others = rng.normal(size=(n_others, N))
     others -= others.mean(axis=1, keepdims=True)
     others *= 0.95 / np.linalg.norm(others, axis=1, keepdims=True)
-    fields = np.array([-0.8, -0.35, 0.35, 0.8])
+    fields = np.array([-strong, -weak, weak, strong])
     levels = -N * np.log(np.cosh(fields)) + np.array([4.0, 0.0, 0.0, 4.0])
     W = np.concatenate([np.tile(np.diff(fields)[:, None] / 2, N), others])
     c = np.concatenate([np.diff(levels) / 2, 0.05 * rng.normal(size=n_others)])
     return RBM(W, np.zeros(N), c)
 
 
-def test_thresholds_follow_so_that_modes_keep_their_weights():
-    """Exact shares of weak order: at the begin from all M, at the end from all hidden states."""
-    machine = wide()
-    path, end = ordered_path(machine, generator_state(1)), logit(weak_order(machine))
+@pytest.mark.parametrize(("weak", "strong", "between"), [(0.35, 0.8, 0.5), (0.8, 1.3, 0.75)])
+def test_thresholds_follow_so_that_modes_keep_their_weights(weak, strong, between):
+    """Exact shares of weak order: at the begin from all M, at the end from all hidden states.
+
+    In the second machine weak order is strong too: its mode lies far from the middle between thresholds.
+    """
+    machine = wide(weak=weak, strong=strong)
+    path, end = ordered_path(machine, generator_state(1)), logit(weak_order(machine, between))
     fixed = path_along(machine, path.betas[[0, -1]], path.thresholds[[-1, -1]])
-    assert abs(weak_order_at_begin(path) - end) < 0.5
-    assert abs(weak_order_at_begin(fixed) - end) > 1.5
+    assert abs(weak_order_at_begin(path, between) - end) < 0.25
+    assert abs(weak_order_at_begin(fixed, between) - end) > 1.0
 
 
-def weak_order_at_begin(path):
+def weak_order_at_begin(path, between):
     M, log_shares = path._log_shares
     shares = np.exp(log_shares - log_shares.max())
-    return logit(shares[np.abs(M) < 0.5 * N].sum() / shares.sum())
+    return logit(shares[np.abs(M) < between * N].sum() / shares.sum())
 
 
-def weak_order(machine):
-    """P(|m| < 1/2), from normal laws of M at every hidden state: sums of many spins."""
+def weak_order(machine, between):
+    """P(|m| < between), from normal laws of M at every hidden state: sums of many spins."""
     h = np.array(np.meshgrid(*[[-1.0, 1.0]] * machine.n_hidden, indexing="ij")).reshape(machine.n_hidden, -1)
     y = h.T @ machine.W + machine.b
     log_p = np.logaddexp(y, -y).sum(axis=1) + machine.c @ h
     p = np.exp(log_p - log_p.max())
     mean, spread = np.tanh(y).sum(axis=1), np.sqrt((1 / np.cosh(y) ** 2).sum(axis=1))
-    inside = ndtr((0.5 * N - mean) / spread) - ndtr((-0.5 * N - mean) / spread)
+    inside = ndtr((between * N - mean) / spread) - ndtr((-between * N - mean) / spread)
     return float((p * inside).sum() / p.sum())
 
 

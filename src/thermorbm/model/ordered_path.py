@@ -131,14 +131,29 @@ class OrderedPath(Path):
     def recorded(self, betas: Array) -> dict[str, Any]:
         return {"betas": betas, "thresholds": self.at(betas)}
 
-    def levelled(self, gains: Array, beta: float, to_beta: float) -> Array:
-        """How thresholds are to change from beta to to_beta so that no mode gains on its neighbours, (k,).
+    def levelled(self, gains: _Gains, beta: float) -> Array:
+        """How thresholds are to change after a rung at beta, so that no mode gains on others, (k,)."""
+        turns = self._turns(self.at(np.array([beta]))[0]) / self.machine.n_visible
+        return -np.sign(self.weights) * np.diff(gains.at(gains.places(turns))) / 2
 
-        gains: (_TERMS,) coefficients of a polynomial in (M / n_visible)^2: the work of chains with M.
-        """
-        turns = self._turns(self.at(np.array([beta]))[0])
-        middles = _middles(turns) / self.machine.n_visible
-        return -np.sign(self.weights) * np.diff(np.polyval(gains, np.clip(middles, -1, 1) ** 2)) / 2
+
+@dataclass(frozen=True, eq=False)
+class _Gains:
+    """Work of chains from one rung to the next, a polynomial in m^2. m: M / n_visible of the chains, (n,)."""
+
+    coefficients: Array
+    m: Array
+
+    def places(self, turns: Array) -> Array:
+        """|m| of each mode: the mean of its chains, or half way between thresholds. (k,) -> (k + 1,)."""
+        modes, sizes = np.searchsorted(np.sort(turns), self.m), np.abs(self.m)
+        numbers = np.bincount(modes, minlength=len(turns) + 1)
+        sums = np.bincount(modes, sizes, minlength=len(turns) + 1)
+        between = np.clip(np.abs(_middles(turns)), sizes.min(), sizes.max())
+        return np.where(numbers > 0, sums / np.maximum(numbers, 1), between)
+
+    def at(self, sizes: Array) -> Array:
+        return np.asarray(np.polyval(self.coefficients, sizes**2), np.float64)
 
 
 def ordered_path(machine: Layers, state: NDArray[np.uint64]) -> OrderedPath | None:
@@ -189,7 +204,7 @@ def _back(path: OrderedPath, state: NDArray[np.uint64]) -> OrderedPath:
     for rung in range(_RUNGS, 0, -1):
         now = replace(path, betas=betas, thresholds=thresholds)
         gains = _step(now, v, betas[rung], betas[rung - 1], state, moves=False)
-        thresholds[:rung] += now.levelled(gains, betas[rung], betas[rung - 1])
+        thresholds[:rung] += now.levelled(gains, betas[rung])
         there = replace(path, betas=betas, thresholds=thresholds)
         there.gibbs(v, path.machine.hidden_inputs(v), np.full(_CHAINS, betas[rung - 1]), state)
     return replace(path, betas=betas, thresholds=thresholds)
@@ -205,21 +220,21 @@ def _there(path: OrderedPath, state: NDArray[np.uint64]) -> OrderedPath:
     changes = np.zeros((len(betas), len(path.units)))
     for rung in range(len(betas) - 1):
         gains = _step(path, v, betas[rung], betas[rung + 1], state, moves=True)
-        changes[rung] = -path.levelled(gains, betas[rung], betas[rung + 1]) / 2
+        changes[rung] = -path.levelled(gains, betas[rung]) / 2
     return replace(path, thresholds=path.thresholds + np.cumsum(changes[::-1], axis=0)[::-1])
 
 
 def _step(
     path: OrderedPath, v: NDArray[Any], beta: float, to_beta: float, state: NDArray[np.uint64], moves: bool
-) -> Array:
-    """Work of the chains v from one rung to the next, as a polynomial in the squared magnetisation."""
+) -> _Gains:
+    """Of the chains v from one rung to the next, where they then are if they are to move."""
     here, there = np.full(len(v), beta), np.full(len(v), to_beta)
     x = path.machine.hidden_inputs(v)
-    squares = path.magnetisation(v) ** 2
-    gains = np.linalg.lstsq(np.vander(squares, _TERMS), path.work(v, x, here, there), rcond=None)[0]
+    m = path.magnetisation(v)
+    coefficients = np.linalg.lstsq(np.vander(m**2, _TERMS), path.work(v, x, here, there), rcond=None)[0]
     if moves:
         path.gibbs(v, x, there, state)
-    return np.asarray(gains)
+    return _Gains(coefficients.astype(np.float64), m)
 
 
 def _middles(turns: Array) -> Array:
