@@ -176,6 +176,8 @@ def test_thresholds_of_another_machine_are_refused():
     machine = wide()
     with pytest.raises(InputError, match=r"shape of thresholds must be \(5, 3\)"):
         path_along(machine, np.linspace(0, 1, 5), np.zeros((5, 2)))
+    with pytest.raises(InputError, match="thresholds of the last rung must be the machine's own"):
+        path_along(machine, np.linspace(0, 1, 5), np.ones((5, 3)))
 
 
 @pytest.mark.parametrize(

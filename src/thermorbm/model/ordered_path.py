@@ -169,6 +169,8 @@ def path_along(machine: Layers, betas: Array, thresholds: Array) -> OrderedPath:
     if path is None or thresholds.shape != (len(betas), n_units):
         wanted = f"({len(betas)}, {n_units}), one per rung and collective unit of this machine"
         raise InputError("shape of thresholds", thresholds.shape, wanted)
+    if not np.allclose(thresholds[-1], path.thresholds[-1]):
+        raise InputError("thresholds of the last rung", thresholds[-1], "the machine's own")
     return replace(path, betas=betas, thresholds=thresholds)
 
 
