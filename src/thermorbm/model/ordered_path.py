@@ -202,14 +202,13 @@ def _back(path: OrderedPath, state: NDArray[np.uint64]) -> OrderedPath:
     for _ in range(_RELAXATION):
         path.gibbs(v, path.machine.hidden_inputs(v), ones, state)
     betas = np.linspace(0, 1, _RUNGS + 1)
-    thresholds = np.tile(path.thresholds[-1], (len(betas), 1))
+    now = replace(path, betas=betas, thresholds=np.tile(path.thresholds[-1], (len(betas), 1)))
     for rung in range(_RUNGS, 0, -1):
-        now = replace(path, betas=betas, thresholds=thresholds)
-        gains = _step(now, v, betas[rung], betas[rung - 1], state, moves=False)
-        thresholds[:rung] += now.levelled(gains, betas[rung])
-        there = replace(path, betas=betas, thresholds=thresholds)
-        there.gibbs(v, path.machine.hidden_inputs(v), np.full(_CHAINS, betas[rung - 1]), state)
-    return replace(path, betas=betas, thresholds=thresholds)
+        x = path.machine.hidden_inputs(v)
+        gains = _gains(now, v, x, betas[rung], betas[rung - 1])
+        now.thresholds[:rung] += now.levelled(gains, betas[rung])
+        now.gibbs(v, x, np.full(_CHAINS, betas[rung - 1]), state)
+    return now
 
 
 def _there(path: OrderedPath, state: NDArray[np.uint64]) -> OrderedPath:
@@ -221,21 +220,17 @@ def _there(path: OrderedPath, state: NDArray[np.uint64]) -> OrderedPath:
     v, betas = path.start_in_all_modes(_CHAINS, state), path.betas
     changes = np.zeros((len(betas), len(path.units)))
     for rung in range(len(betas) - 1):
-        gains = _step(path, v, betas[rung], betas[rung + 1], state, moves=True)
+        x = path.machine.hidden_inputs(v)
+        gains = _gains(path, v, x, betas[rung], betas[rung + 1])
         changes[rung] = -path.levelled(gains, betas[rung]) / 2
+        path.gibbs(v, x, np.full(_CHAINS, betas[rung + 1]), state)
     return replace(path, thresholds=path.thresholds + np.cumsum(changes[::-1], axis=0)[::-1])
 
 
-def _step(
-    path: OrderedPath, v: NDArray[Any], beta: float, to_beta: float, state: NDArray[np.uint64], moves: bool
-) -> _Gains:
-    """Of the chains v from one rung to the next, where they then are if they are to move."""
-    here, there = np.full(len(v), beta), np.full(len(v), to_beta)
-    x = path.machine.hidden_inputs(v)
-    m = path.magnetisation(v)
+def _gains(path: OrderedPath, v: NDArray[Any], x: NDArray[Any], beta: float, to_beta: float) -> _Gains:
+    """Of the chains v, with hidden inputs x, from one rung to the next."""
+    m, here, there = path.magnetisation(v), np.full(len(v), beta), np.full(len(v), to_beta)
     coefficients = np.linalg.lstsq(np.vander(m**2, _TERMS), path.work(v, x, here, there), rcond=None)[0]
-    if moves:
-        path.gibbs(v, x, there, state)
     return _Gains(coefficients.astype(np.float64), m)
 
 

@@ -29,7 +29,7 @@ MODERATE = 256  # spins; fewer ask for their share of the least width, so that t
 # The larger of both limits the rungs. Dense machines of 64 x 64 spins need more than 1024 just above T_c.
 MOST_RUNGS, MOST_PER_SPIN = {"rbm": 512, "symmetric-rbm": 256}, {"rbm": 0.5, "symmetric-rbm": 0.5}
 # Where something speaks against the value this many are tried: cold and frustrated machines of a few hundred
-# spins need them. Large dense machines near T_c that 2048 leave in doubt stay so with 4096.
+# spins need them. Large dense machines near T_c that 2048 left in doubt stayed so with 4096.
 MOST_DOUBTED, MOST_DOUBTED_LARGE = 4096, 2048
 # If it still does, or is TOO_WIDE times as wide as asked, symmetric machines of fewer than SPINS_PER_PASS are
 # annealed once more with this many: a cold frustrated one of 24 x 24 leaves the pattern of its guide slowly:
