@@ -49,11 +49,6 @@ def as_studies_do(machine: tr.SymmetricRBM) -> LogPartition:
     return log_partition(machine, seed=1)
 
 
-def at_leisure(machine: tr.SymmetricRBM) -> LogPartition:
-    """ln Z with four times the rungs that studies take at most at first."""
-    return machine.log_partition(method="ais", seed=1, width=1.0, n_rungs=16384)
-
-
 def entropy_row(
     name: str,
     H: tr.Hamiltonian,
@@ -107,7 +102,6 @@ def entropies(which: str) -> None:
         entropy = series.reweight([0.25]).entropy
         print(f"S of 24x24 by reweighting: {entropy.values[0]:.5f} ± {entropy.errors[0]:.5f}")
         entropy_row("triangular 24x24", large, 0.25, float(entropy.values[0]), as_studies_do)
-        entropy_row("the same, 16384 rungs", large, 0.25, float(entropy.values[0]), at_leisure)
         return
     H = tr.hamiltonian("triangular", (9, 9), coupling=-1.0)
     for temperature in (1.0, 0.5):

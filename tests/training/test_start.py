@@ -8,6 +8,7 @@ import pytest
 import thermorbm
 from thermorbm import RBM, Dataset, Lattice, train
 from thermorbm.errors import InputError
+from thermorbm.training import start
 from thermorbm.training.order import find_order
 from thermorbm.training.start import (
     _BACKGROUND,
@@ -90,6 +91,21 @@ def test_the_start_has_as_many_turned_spins_as_the_data():
     m = np.abs(order.strengths[0]).mean()
     # Inputs in the pattern itself are 1 / m times those in a typical configuration.
     np.testing.assert_allclose(costs, 2 * np.arctanh(m), rtol=0.1)
+
+
+def test_bumps_of_many_units_still_see_that_turned_spins_are_neighbours(monkeypatch):
+    """Cold data, a unit for less than two spins: the start is nearer to the data than with narrow bumps."""
+    data = thermorbm.sample(Lattice((16, 16)), temperature=1.5, n_samples=4000, seed=1, threads=1)
+    order = find_order(data, np.random.SeedSequence(1))
+
+    def score():
+        machine = RBM(**ordered_units(156, order, (16, 16), np.random.SeedSequence(2)))
+        return machine.pseudo_likelihood(data.spins())
+
+    wide = score()
+    monkeypatch.setattr(start, "_LEAST_SPINS", 0.0)
+    gain = score() - wide
+    assert gain.mean() > 5 * gain.std() / np.sqrt(len(gain))
 
 
 def test_more_patterns_than_units():

@@ -38,6 +38,10 @@ _HEIGHT, _WIDTH, _NOISE = 0.9, 0.47, 0.27
 # Input of a bump in the pattern of perfect order, over its height.
 _BACKGROUND = 2.0
 _LEAST_WIDTH = 0.5  # sites
+# Spins that a bump sees at least, times the square of the order: narrower ones do not see that turned spins
+# are neighbours, which is all there is to learn in the cold (64 x 64, T = 1.5, 2500 units, a bump of 2 spins:
+# a share of 0.39). In the heat couplings are weaker, and wide bumps overshoot.
+_LEAST_SPINS = 5.0
 # Spins that the couplings of the start are inferred from, at most; the likelihood sees all.
 _MOST_SPINS = 1 << 21
 # In standard errors: weaker couplings are left to the likelihood.
@@ -67,7 +71,7 @@ def ordered_units(n_hidden: int, order: Order, shape: tuple[int, ...] | None, se
         background = np.zeros(n_others)
     else:
         # A bump of one sign adds up nothing where neighbours oppose each other.
-        others = local_bumps(n_others, shape, seed) * order.gauge
+        others = local_bumps(n_others, shape, seed, _LEAST_SPINS * (1 - order.spread)) * order.gauge
         # Of the sign that a bump has in the pattern, which may be all down: turned spins are to weaken it.
         background = _BACKGROUND * _HEIGHT * np.sign(others @ order.strengths[0])
     directions = order.directions.astype(np.float64)
@@ -79,15 +83,18 @@ def ordered_units(n_hidden: int, order: Order, shape: tuple[int, ...] | None, se
     return arrays
 
 
-def local_bumps(n_hidden: int, shape: tuple[int, ...], seed: SeedSequence) -> NDArray[np.float64]:
+def local_bumps(
+    n_hidden: int, shape: tuple[int, ...], seed: SeedSequence, least_spins: float = 0.0
+) -> NDArray[np.float64]:
     """W of units that each see the spins around a site of a periodic lattice, with a random sign.
 
-    Glorot's weights have first to find out which spins are near each other. -> (n_hidden, n_visible).
+    Glorot's weights have first to find out which spins are near each other. least_spins: as many of the
+    weights of a bump, over its height, add up to at least. -> (n_hidden, n_visible).
     """
     generator, n_visible = default_rng(seed), int(np.prod(shape))
     noise = _NOISE * np.sqrt(2 / (n_hidden + n_visible))
     spacing = (n_visible / max(1, n_hidden)) ** (1 / len(shape))
-    width = max(_LEAST_WIDTH, _WIDTH * spacing)
+    width = max(_LEAST_WIDTH, _WIDTH * spacing, least_spins ** (1 / len(shape)) / math.sqrt(2 * math.pi))
     squares = np.zeros((n_hidden, *shape))
     for axis, (side, centres) in enumerate(zip(shape, spread_points(n_hidden, len(shape)).T, strict=True)):
         away = (np.arange(side) - side * centres[:, None] + side / 2) % side - side / 2
