@@ -73,18 +73,13 @@ class RoundedRBM(RBM):
         return inputs
 
 
-def is_large(machine: object) -> bool:
-    """Whether it is a dense machine of so many weights that integers are worth their preparation."""
-    return isinstance(machine, RBM) and machine.W.size >= LARGE
-
-
 def as_annealed(machine: AnyMachine) -> AnyMachine | RoundedRBM:
     """The machine whose chains are followed: itself, or a large dense one with weights rounded to 16 bits.
 
     Energies that are joined with ln Z are to be of the same machine. Then nothing is approximate: the entropy
     lies below the likelihood of every machine.
     """
-    if isinstance(machine, RBM) and machine.dtype == np.float32 and is_large(machine):
+    if isinstance(machine, RBM) and machine.dtype == np.float32 and machine.W.size >= LARGE:
         return RoundedRBM(machine)
     return machine
 

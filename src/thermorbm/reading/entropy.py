@@ -14,7 +14,7 @@ from thermorbm import observables as ob
 from thermorbm.dataset import Dataset, as_dataset
 from thermorbm.errors import InputError
 from thermorbm.model import LogPartition, Machine
-from thermorbm.model.rounded import as_annealed, is_large
+from thermorbm.model.rounded import as_annealed
 from thermorbm.observables import EntropyBracket
 from thermorbm.reading.configurations import exact_values, is_ours
 from thermorbm.reading.values import Bracket, ExactValues, share_learnt
@@ -29,8 +29,8 @@ MODERATE = 256  # spins; fewer ask for their share of the least width, so that t
 # The larger of both limits the rungs. Dense machines of 64 x 64 spins need more than 1024 just above T_c.
 MOST_RUNGS, MOST_PER_SPIN = {"rbm": 512, "symmetric-rbm": 256}, {"rbm": 0.5, "symmetric-rbm": 0.5}
 # Where something speaks against the value this many are tried: cold and frustrated machines of a few hundred
-# spins need them. Large dense machines near T_c that 2048 left in doubt stayed so with 4096.
-MOST_DOUBTED, MOST_DOUBTED_LARGE = 4096, 2048
+# spins need them, and dense ones of 64 x 64 at T = 2.5, where 2048 had left all weight on two chains.
+MOST_DOUBTED = 4096
 # If it still does, or is TOO_WIDE times as wide as asked, symmetric machines of fewer than SPINS_PER_PASS are
 # annealed once more with this many: a cold frustrated one of 24 x 24 leaves the pattern of its guide slowly:
 # 4096 put all weight on two chains.
@@ -68,7 +68,7 @@ def partition_options(machine: Machine) -> dict[str, Any]:
     return {
         "width": max(LEAST_WIDTH * min(1.0, n / MODERATE), WIDTH_PER_SPIN[machine.kind] * n),
         "most_rungs": MOST_DOUBTED if n < MODERATE else most,  # few spins are carried fast
-        "most_doubted": MOST_DOUBTED_LARGE if is_large(machine) else MOST_DOUBTED,
+        "most_doubted": MOST_DOUBTED,
     }
 
 
