@@ -69,6 +69,13 @@ def test_free_spins_get_the_order_of_the_data():
     assert np.sqrt(p @ (np.abs(m) - p @ np.abs(m)) ** 2) < sizes.std() / 5
 
 
+def test_few_turned_spins_need_one_mode():
+    """Free spins of which five are turned on average: 1 to 10 of them are more than four widths, by a spin."""
+    rng = np.random.default_rng(1)
+    m = (1 - 2 * rng.binomial(N, 5 / N, 4000) / N) * rng.choice([-1, 1], 4000)
+    assert carried(m, 32)[0] is ONE
+
+
 def test_modes_have_their_shares():
     amplitudes = Amplitudes(np.array([0.5, 1.5]), np.array([0.9, 0.1]))
     W, c = carriers(np.full(N, 0.4), amplitudes, NONE)

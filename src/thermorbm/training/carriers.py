@@ -53,15 +53,17 @@ def find_amplitudes(
 ) -> Amplitudes:
     """From the amplitude of each configuration, along (n_rows,), in a pattern of these strengths.
 
-    An order of one sign takes one unit: carriers come for both signs.
+    An order of one sign takes one unit: carriers come for both signs. Amplitudes go in steps of one spin,
+    which counts in the cold: free units, of which few are turned, are to need no second mode.
     """
     sizes, power = np.abs(along), float((strengths**2).sum())
     if most_carriers < 3 or power == 0 or min(np.mean(along > 0), np.mean(along < 0)) < _LEAST_OF_A_SIGN:
         return ONE
     width = math.sqrt(float((strengths**2 * (1 - strengths**2)).sum())) / power
     low, high = np.quantile(sizes, _RANGE)
+    one_spin = 2 * np.abs(strengths).max() / power
     high = min(high, 1 / np.abs(strengths).max())
-    n = min(math.ceil((high - low) / (_SPACING * width)), (most_carriers + 1) // 2) if width else 1
+    n = min(math.ceil((high - low - one_spin) / (_SPACING * width)), (most_carriers + 1) // 2) if width else 1
     if n < 2:
         return ONE
     edges = np.linspace(low, high, n + 1)
