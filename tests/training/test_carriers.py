@@ -70,7 +70,7 @@ def test_free_spins_get_the_order_of_the_data():
 
 
 def test_few_turned_spins_need_one_mode():
-    """Free spins of which five are turned on average: 1 to 10 of them are more than four widths, by a spin."""
+    """Free spins of which five are turned on average: 1 to 10 of them are just beyond four widths."""
     rng = np.random.default_rng(1)
     m = (1 - 2 * rng.binomial(N, 5 / N, 4000) / N) * rng.choice([-1, 1], 4000)
     assert carried(m, 32)[0] is ONE
