@@ -143,10 +143,12 @@ def logit(p):
     return float(np.log(p / (1 - p)))
 
 
-def test_ln_z_of_modes_between_thresholds_is_exact_within_its_error():
+@pytest.mark.parametrize("seed", [1, 2, 6, 8])
+def test_ln_z_of_modes_between_thresholds_is_exact_within_its_error(seed):
+    """Chains of the other path are fewer in the heavy mode; one of them can make its bound the larger one."""
     machine = wide()
     exact = machine.log_partition("exact").value
-    found = log_partition_ais(machine, seed=1)
+    found = log_partition_ais(machine, seed=seed)
     assert found.is_trusted
     assert found.thresholds.shape == (found.n_rungs + 1, 3)
     assert abs(found.value - exact) < 4 * found.error

@@ -41,6 +41,14 @@ def test_every_unit_against_the_slow_way():
     np.testing.assert_array_equal(units[certain], expected[certain])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_units_may_take_the_place_of_their_inputs(dtype):
+    x = np.random.default_rng(2).normal(size=(7, PER_STEP - 3)).astype(dtype)
+    apart = sample_units(x, generator_state(4), np.empty_like(x))
+    assert sample_units(x, generator_state(4), x) is x
+    np.testing.assert_array_equal(x, apart)
+
+
 def test_frequencies_over_a_grid_of_inputs():
     grid = np.array([-8, -6, -4, -2, -1, -0.3, -1e-3, 0, 1e-6, 0.01, 0.1, 0.5, 1.5, 3, 5, 7, 9], np.float32)
     n = 1 << 23

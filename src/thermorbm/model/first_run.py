@@ -56,6 +56,12 @@ class FirstRun:
         """Standard deviation of ln w over chains."""
         return float(self.works.sum(axis=0).std())
 
+    @property
+    def error(self) -> float:
+        """Standard error of log_partition, by how many chains of equal weight these are worth."""
+        log_weights = self.works.sum(axis=0)
+        return math.sqrt(max(0.0, 1 / effective_number(log_weights) - 1 / len(log_weights)))
+
 
 def first_run(machine: Layers, start: str, n_chains: int, seed: np.random.SeedSequence) -> FirstRun:
     """Along the path that `start` names; "auto" takes that from the bias, the same with a guide, or that of
@@ -80,12 +86,13 @@ def first_run(machine: Layers, start: str, n_chains: int, seed: np.random.SeedSe
 
 
 def _is_better(ordered: FirstRun, best: FirstRun, without: FirstRun) -> bool:
-    """Whether the bound is the largest, or may become so with more rungs, and weights are the steadier ones.
+    """Whether the bound is the largest, or weights are the steadier ones and it may be: with more rungs, or
+    within the error of the other bound, which a single chain can push up.
 
     Along the other paths chains arrive in wrong modes, which more rungs do not mend: near T_c bounds of these
     few rungs were within 8 nats, and only this path then led to equilibrium.
     """
-    may_gain = _GAIN * ordered.spread if ordered.spread < without.spread else 0.0
+    may_gain = _GAIN * ordered.spread + best.error if ordered.spread < without.spread else 0.0
     return ordered.log_partition + may_gain > best.log_partition
 
 

@@ -156,13 +156,15 @@ def _draw(x: Any, bits: Any, plus: Any, minus: Any) -> Any:
 
 @nb.njit(cache=True, fastmath={"contract"})
 def _sample(inputs: Any, state: Any, out: Any, plus: Any, minus: Any) -> None:
-    words = np.empty(LANES, dtype=np.uint64)
+    words, drawn = np.empty(LANES, dtype=np.uint64), np.empty(PER_STEP, dtype=out.dtype)
     halves = words.view(np.uint32)
     for start in range(0, inputs.size, PER_STEP):
         _next_words(state, words)
         x, units = inputs[start : start + PER_STEP], out[start : start + PER_STEP]
+        for k in range(x.size):  # where units take the place of their inputs, this would not vectorise
+            drawn[k] = _draw(_as_float32(x[k]), halves[k], plus, minus)
         for k in range(x.size):
-            units[k] = _draw(_as_float32(x[k]), halves[k], plus, minus)
+            units[k] = drawn[k]
 
 
 @nb.njit(cache=True, fastmath={"contract"}, error_model="numpy")  # a check of divisors would not vectorise
