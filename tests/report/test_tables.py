@@ -3,7 +3,9 @@
 from small_results import a_family, a_machine, a_run, a_view
 
 from thermorbm.report.sections.methods import machine_table, recipe_tables
+from thermorbm.report.sections.summary import ROLES
 from thermorbm.stats import Estimate
+from thermorbm.study.plan import plan_study
 from thermorbm.study.results import (
     Bracket,
     Likelihood,
@@ -13,6 +15,7 @@ from thermorbm.study.results import (
     Verdict,
     VisibleEnergy,
 )
+from thermorbm.study.toml import find_study, load_study
 
 
 def machine(n_hidden, epochs):
@@ -47,3 +50,10 @@ def test_a_machine_says_what_it_reached_and_whether_it_converged(tmp_path):
         "main", "2.25", "4", "0", "fast", "18", "9", "not converged", "0.300(10)", "0.200(10)", "0.400(10)",
         "−1.00000(62)", "2.00000(62)", "–",
     ]  # fmt: skip
+
+
+def test_whatever_a_variant_is_for_has_words():
+    """The paper's study has every role; a missing one had cost its report the table of what was done."""
+    roles = {task.labels.get("role") for task in plan_study(load_study(find_study("paper"))).tasks.values()}
+    assert {"scatter", "unbalanced", "zero-bias", "union-proportions", "symmetric"} <= roles
+    assert roles - {None} <= set(ROLES)

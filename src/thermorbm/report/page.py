@@ -178,10 +178,9 @@ def _failure_words(gaps: Sequence[Gap], judged: Sequence[Judged]) -> Markup:
     ]
     if not places:
         return Markup("")
-    words = (
-        "The report itself failed in {} places, which is a mistake of the program: {}. Each is marked below."
-    )
-    return text(words, len(places), "; ".join(places))
+    number = "1 place" if len(places) == 1 else f"{len(places)} places"
+    words = "The report itself failed in {}, which is a mistake of the program: {}. Each is marked below."
+    return text(words, number, "; ".join(places))
 
 
 def _tally(judged: Sequence[Judged]) -> str:

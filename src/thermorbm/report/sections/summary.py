@@ -34,6 +34,7 @@ ROLES = {
     "union-proportions": "all data in other proportions",
     "zero-bias": "without biases",
     "unbalanced": "unequal signs",
+    "scatter": "the same again from other seeds",
     "other": "another recipe",
 }
 
