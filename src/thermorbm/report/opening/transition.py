@@ -131,7 +131,7 @@ def _distances(best: TcEstimate) -> Markup:
 
 def _others_words(family: FamilyView, machines: list[TcEstimate]) -> Markup:
     distances = sorted(abs(row.distance) for row in machines if row.distance is not None)
-    if len(distances) > 1:
+    if len(distances) > 2:  # half of two says nothing
         middle, furthest = (percent(each, digits=1) for each in (np.median(distances), distances[-1]))
         words = (
             "The picture has those nearest to their targets, of {} indicators: half of all lie within {}, "
