@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from thermorbm.child import Child
 from thermorbm.errors import FileError
 from thermorbm.runner import pool as module
 from thermorbm.runner.pool import Pool, Worker
@@ -98,7 +99,9 @@ def test_a_worker_killed_before_it_is_ready_is_replaced(directory):
         assert wait_for(pool, "failed").task_id == BAD.id
 
 
-def test_workers_that_never_begin_end_the_run(directory):
+def test_workers_that_never_begin_end_the_run(directory, monkeypatch):
+    """In the place of the worker stands a module that waits for the end of its input and says nothing."""
+    monkeypatch.setattr(module, "Child", lambda _, *__, **options: Child("tokenize", **options))
     with Pool(directory.path, 1, Room(1 << 40)) as pool:
         os.kill(pool._workers[0].process.pid, signal.SIGKILL)
         for _ in pool.answers(30):
