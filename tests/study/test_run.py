@@ -2,6 +2,7 @@
 
 import csv
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from thermorbm import exact
 from thermorbm.runner.progress import read_status
 from thermorbm.runner.rundir import RunDirectory
-from thermorbm.runner.store import read_reduced
+from thermorbm.runner.store import read_reduced, write_reduced
 from thermorbm.study.run import run_study
 
 
@@ -168,6 +169,21 @@ def test_a_damaged_machine_is_trained_again(again, results):
     summary = again()
     kinds = [task_id.split("/")[0] for task_id in summary.outcome.done]
     assert kinds == ["sample", "train", "weights"]
+    assert results(again.directory.path) == before
+
+
+def test_ln_z_of_other_weights_is_made_again(again, results):
+    """The same seed may give other last bits on another processor, and in the cold quite another machine."""
+    before = results(again.directory.path)
+    path = files(again.directory, "reduced", "partition")[0]
+    ln_z = read_reduced(path)
+    assert len(ln_z.values["weights_hash"]) == 64
+    write_reduced(path, replace(ln_z, values={**ln_z.values, "value": 0.0, "weights_hash": "0" * 64}))
+    for bracket in files(again.directory, "reduced", "bracket"):
+        bracket.unlink()
+    summary = again()
+    assert sorted(task_id.split("/")[0] for task_id in summary.outcome.done).count("partition") == 1
+    assert any("ln Z of other weights" in note for note in again.notes)
     assert results(again.directory.path) == before
 
 

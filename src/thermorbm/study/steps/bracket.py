@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from thermorbm.records import as_plain
-from thermorbm.runner.store import Product, Reduced, Store
+from thermorbm.runner.store import DamagedInput, Product, Reduced, Store
 from thermorbm.runner.task import Cost, Note, Progress, Task
 from thermorbm.study.steps.step import (
     MachinePlace,
@@ -15,6 +15,7 @@ from thermorbm.study.steps.step import (
     read_dataset,
     read_machine,
     split,
+    weights_hash,
 )
 
 OF_LN_Z = ("value", "error", "lower", "upper", "method", "verdict", "guide")
@@ -26,6 +27,8 @@ def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
 
     machine, held_out = read_machine(store, task.inputs[0]), split(read_dataset(store, task.inputs[1]))[1]
     stored = store.reduced(task.inputs[2])
+    if stored.values.get("weights_hash", own := weights_hash(machine)) != own:
+        raise DamagedInput(task.inputs[2], "it is ln Z of other weights, of a machine that was trained anew")
     fields = {key: stored.values[key] for key in OF_LN_Z}
     betas, thresholds = (stored.arrays.get(key) for key in ("betas", "thresholds"))
     ln_z = LogPartition(**fields, betas=betas, thresholds=thresholds)

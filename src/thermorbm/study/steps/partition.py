@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from thermorbm.runner.store import Product, Reduced, Store
 from thermorbm.runner.task import Note, Progress, Task
-from thermorbm.study.steps.step import MachinePlace, Rows, StudyStep, annealing_cost, read_machine
+from thermorbm.study.steps.step import (
+    MachinePlace,
+    Rows,
+    StudyStep,
+    annealing_cost,
+    read_machine,
+    weights_hash,
+)
 
 
 def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
@@ -14,7 +21,8 @@ def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
     report = lambda stage, done, total: progress(done / total)  # noqa: E731
     ln_z = log_partition(machine, task.parameters["seed"], progress=report)
     arrays = {"betas": ln_z.betas, "thresholds": ln_z.thresholds}
-    return Product(ln_z.to_dict(), {key: array for key, array in arrays.items() if array is not None})
+    values = ln_z.to_dict() | {"weights_hash": weights_hash(machine)}
+    return Product(values, {key: array for key, array in arrays.items() if array is not None})
 
 
 def of_machine(place: MachinePlace) -> list[Task]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -125,6 +126,15 @@ def read_machine(store: Store, task_id: str) -> Machine:
     from thermorbm.model import load_machine
 
     return store.large(task_id, load_machine)
+
+
+def weights_hash(machine: Machine) -> str:
+    """SHA-256 of a machine's arrays: another processor may train it to other last bits from the same seed."""
+    digest = hashlib.sha256()
+    for name, array in sorted(machine.stored.items()):
+        digest.update(f"{name} {array.dtype} {array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
 
 
 def split(data: Dataset) -> tuple[Dataset, Dataset]:
