@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from thermorbm.plots import draw_weights, tiles
 from thermorbm.report.labels import NOTHING, TC, Label, plain, size_label
 from thermorbm.report.panels import Panel, Series, all_panels, draw_panels, series
-from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, Points, Run, points
+from thermorbm.report.run import NO_MACHINES, THEIRS, FamilyView, Missing, Points, Run, points
 from thermorbm.report.style import BELOW_NEAR_ABOVE, DOUBLE, colour, marker, new_figure, symmetric_limit
 from thermorbm.study.quantities import Arrays
 from thermorbm.study.results import Indicators, MachineResults, Weights
@@ -168,11 +168,20 @@ class Column:
     def title(self) -> Label:
         if self.role != "union":
             return self.family.title
-        return plain(f"{self.family.name}, {self.family.run.all_values}")
+        ending = THEIRS if self.family.as_paper else ""
+        return plain(f"{self.family.results.name}, {self.family.run.all_values}{ending}")
 
     @property
     def items(self) -> list[Indicators]:
         return self.family.results.indicators_of(self.role)
+
+    @property
+    def looks(self) -> list[tuple[int, Indicators]]:
+        """Each with the number of its colour and marker: a number of hidden units has one in all panels."""
+        if self.role == "symmetric":
+            return list(enumerate(self.items, first_look(self.role)))
+        sizes = self.family.run.dense_sizes
+        return [(sizes.index(item.n_hidden), item) for item in self.items]
 
 
 def column_charts(
@@ -187,10 +196,17 @@ def column_charts(
     return [draw(part, "" if index == 0 else f"-{index + 1}") for index, part in enumerate(parts)]
 
 
+def as_theirs(columns: Sequence[Column], more: str = "") -> str:
+    """A sentence of a caption for machines that are scored on other configurations than the rest."""
+    if not any(column.family.as_paper for column in columns):
+        return ""
+    return f" Machines trained as the paper's are scored on their training data, as there{more}."
+
+
 def per_size(column: Column, curve: str, **style: Any) -> list[Series]:
     """One curve for each number of hidden units."""
     curves: list[Series] = []
-    for index, item in enumerate(column.items, first_look(column.role)):
+    for index, item in column.looks:
         curves += curve_series(size_label(item.n_hidden), points(item.curves.get(curve)), index, **style)
     return curves
 

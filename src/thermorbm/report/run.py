@@ -48,7 +48,7 @@ NO_WEIGHTS = "the weights were not looked at"
 KELVIN_LIKE = Label(r"$J/k_\mathrm{B}$")
 NO_THERMODYNAMICS = Thermodynamics({}, {})
 
-AS_PAPER = "-as-paper"
+AS_PAPER, THEIRS = "-as-paper", ", as the paper's"
 
 
 class Missing(Exception):
@@ -109,6 +109,12 @@ class Run:
         return views
 
     @property
+    def dense_sizes(self) -> list[int]:
+        """Numbers of hidden units of all dense machines, smallest first."""
+        rows = (row for family in self.results.families for row in family.indicators)
+        return sorted({row.n_hidden for row in rows if row.role != "symmetric"})
+
+    @property
     def files_read(self) -> frozenset[str]:
         """Files whose arrays were asked for so far."""
         return frozenset(self._arrays)
@@ -162,7 +168,7 @@ class FamilyView:
         model = self.results.model
         shape = f" ({'×'.join(map(str, self.shape))})" if self.shape else ""
         shape = shape if model is None else f" ({re.sub(r'(?<=[0-9])x(?=[0-9])', '×', model.words)})"
-        return plain(self.results.name + shape + (", trained as the paper's" if self.as_paper else ""))
+        return plain(self.results.name + shape + (THEIRS if self.as_paper else ""))
 
     @property
     def from_random_weights(self) -> FamilyView:

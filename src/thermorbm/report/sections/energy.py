@@ -12,6 +12,7 @@ from markupsafe import Markup
 from thermorbm.report.chart import (
     Chart,
     Column,
+    as_theirs,
     column_charts,
     control_panel,
     curve_series,
@@ -48,15 +49,16 @@ def _draw_columns(columns: list[Column], id: str) -> Chart:
     panels = [_mean_panel(column) for column in columns] + [_variance_panel(column) for column in columns]
     caption = text(
         r"Mean (top) and variance (bottom) of the visible energy $\mathcal{E}_\theta$ of held-out "
-        "configurations, per spin, against {}. {} Dashed and dotted: the approximations without biases, with "
-        "absolute values, and with all spins up, for the smallest machines.",
-        columns[0].family.run.control_symbol, Markup(" ").join(map(_peaks, columns)),
+        "configurations, per spin, against {}.{} {} "
+        "Dashed and dotted: the approximations without biases, with absolute values, and with all spins up, "
+        "for the smallest machines.",
+        columns[0].family.run.control_symbol, as_theirs(columns), Markup(" ").join(map(_peaks, columns)),
     )  # fmt: skip
     return curves_chart(caption, panels, id, columns=len(columns))
 
 
 def _mean_panel(column: Column) -> Panel:
-    curves = per_size(column, MEAN)
+    curves = per_size(column, column.family.scored(MEAN))
     if column.role == "main":
         for name, (label, colour, dash) in APPROXIMATIONS.items():
             curve = approximation_curve(column.family, name)
@@ -65,7 +67,7 @@ def _mean_panel(column: Column) -> Panel:
 
 
 def _variance_panel(column: Column) -> Panel:
-    curves = per_size(column, VARIANCE)
+    curves = per_size(column, column.family.scored(VARIANCE))
     for series in per_size(column, WITHOUT_BIASES, dash="dash", marker=None):
         curves.append(replace(series, name=APPROXIMATIONS["zero_bias"][0] + ", " + series.name))
     return control_panel(column.family, column.title, axis(VARIANCE), curves)
@@ -74,7 +76,7 @@ def _variance_panel(column: Column) -> Panel:
 def energies_of(machine: MachineResults) -> tuple[dict[str, float], int] | None:
     """Means of the visible energy ("full") and of its approximations, and the number of sites.
 
-    Totals in nats, of the configurations that the machine was trained on; None if they were not computed.
+    Totals in nats, of held-out configurations; None if they were not computed.
     """
     seen = machine.observation()
     if not seen or not seen.visible_energy:
@@ -93,7 +95,9 @@ def approximation_curve(family: FamilyView, name: str) -> Points:
 def _peaks(column: Column) -> Markup:
     """Where the variance is largest among the temperatures, for each size."""
     family = column.family
-    peaks = [(peak_of(points(item.curves.get(VARIANCE))), item.n_hidden) for item in column.items]
+    peaks = [
+        (peak_of(points(item.curves.get(family.scored(VARIANCE)))), item.n_hidden) for item in column.items
+    ]
     places = [text("{} ({})", family.at(peak[0]), size_label(n)) for peak, n in peaks if peak is not None]
     critical = "" if family.critical is None else text("; $T_c$ = {:.4f}", family.critical)
     return text("{}: largest variance at {}{}.", column.title, Markup(", ").join(places), critical)
@@ -101,7 +105,7 @@ def _peaks(column: Column) -> Markup:
 
 def check_rise(family: FamilyView, item: Indicators) -> tuple[bool, Markup]:
     """Whether the mean visible energy nowhere goes down by more than two standard errors; also in words."""
-    curve = need(points(item.curves.get(MEAN)) or None, NO_ENERGY)
+    curve = need(points(item.curves.get(family.scored(MEAN))) or None, NO_ENERGY)
     if len(curve) < 3:
         raise Missing("fewer than three temperatures")
     drops = [

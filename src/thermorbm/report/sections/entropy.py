@@ -10,6 +10,7 @@ import numpy as np
 from thermorbm.report.chart import (
     Chart,
     Column,
+    as_theirs,
     column_charts,
     control_panel,
     curve_series,
@@ -58,11 +59,11 @@ def draw_entropies(run: Run) -> list[Chart]:
 def _draw_columns(columns: list[Column], id: str) -> Chart:
     caption = text(
         "Pseudo-likelihood {0} of held-out configurations, entropy {1} and pseudo-entropy {2}, all per spin, "
-        "against {3}, for each $n_h$. Dashed: fits near the transition. A perfect machine would lie "
+        "against {3}, for each $n_h$.{5} Dashed: fits near the transition. A perfect machine would lie "
         "on {2}, not on {1}. {4}, where it was computed, is the upper edge of the entropy bracket "
         "{2} ≤ {1} ≤ {4} from the largest machine: it needs held-out configurations alone.",
         PSEUDO_LIKELIHOOD, ENTROPY, PSEUDO_ENTROPY, columns[0].family.run.control_symbol,
-        UPPER_EDGE,
+        UPPER_EDGE, as_theirs(columns, "; dotted: on held-out ones"),
     )  # fmt: skip
     return curves_chart(caption, [_panel(column) for column in columns], id, columns=len(columns), height=2.8)
 
@@ -70,10 +71,13 @@ def _draw_columns(columns: list[Column], id: str) -> Chart:
 def _panel(column: Column) -> Panel:
     family = column.family
     curves = [*entropy_series(family), *pseudo_entropy_series(family)]
-    curves += per_size(column, LIKELIHOOD, dash=None)
+    name = family.scored(LIKELIHOOD)
+    curves += per_size(column, name, dash=None)
+    if name != LIKELIHOOD:
+        curves += per_size(column, LIKELIHOOD, marker=None, dash="dot", listed=False)
     curves += upper_edges(column)[-1:]
-    for index, item in enumerate(column.items):
-        curves += smooth_series(family, item, LIKELIHOOD, "fit", index)
+    for index, item in column.looks:
+        curves += smooth_series(family, item, name, "fit", index)
     return control_panel(family, column.title, plain("nats per spin"), curves)
 
 
@@ -127,8 +131,8 @@ def _slopes(column: Column) -> list[Series]:
     curves: list[Series] = []
     if not column.family.run.results.study.control.is_temperature:
         return curves  # T dS/dT is a heat capacity of a temperature alone
-    for index, item in enumerate(column.items):
-        curves += smooth_series(column.family, item, LIKELIHOOD, "indicator", index)
+    for index, item in column.looks:
+        curves += smooth_series(column.family, item, column.family.scored(LIKELIHOOD), "indicator", index)
         for edge in smooth_series(column.family, item, "entropy_upper_per_spin", "indicator", index):
             curves.append(replace(edge, name=UPPER_EDGE + ", " + edge.name, dash="dashdot", band=None))
     return curves

@@ -14,7 +14,6 @@ from thermorbm.report.chart import (
     control_panel,
     curves_chart,
     filter_rows,
-    first_look,
     per_size,
 )
 from thermorbm.report.labels import (
@@ -228,7 +227,7 @@ def _entropy_panel(family: FamilyView, symmetric: Column) -> Panel:
 def _heat_panel(family: FamilyView, symmetric: Column) -> Panel:
     name = "heat_capacity_per_spin"
     curves = exact_series(family, name) or infinite_series(family, name) + data_series(family, name)
-    for index, item in enumerate(symmetric.items, first_look(ROLE)):
+    for index, item in symmetric.looks:
         slopes = smooth_series(family, item, "nll_per_spin", "indicator", index)
         curves += [_named("symmetric, from NLL", slope) for slope in slopes]
     own = per_size(symmetric, "own_heat_capacity_per_spin", dash=None)
