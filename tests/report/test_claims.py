@@ -22,7 +22,8 @@ from thermorbm.report.section import (
     judge,
     make_tables,
 )
-from thermorbm.report.sections import SECTIONS, SUMMARY
+from thermorbm.report.sections import SECTIONS, SUMMARY, energy
+from thermorbm.study.results import Curve, Indicators
 
 
 @pytest.fixture
@@ -207,3 +208,20 @@ def test_ids_are_unique():
         ids = [item.id for section in (SUMMARY, *SECTIONS) for item in getattr(section, kind)]
         assert len(ids) == len(set(ids))
     assert len({section.id for section in SECTIONS}) == len(SECTIONS)
+
+
+def variances(n_hidden, values):
+    """Variances of visible energies with a peak at 2.25."""
+    curve = Curve(list(values), [1.0 - abs(value - 2.25) for value in values], [0.1] * len(values))
+    curves = {"visible_energy_variance_per_spin": curve}
+    return Indicators("main", "main", union=False, n_hidden=n_hidden, curves=curves)
+
+
+@pytest.mark.parametrize(("n_large", "verdict"), [(1, "not tested"), (2, "does not hold")])
+def test_a_curve_of_few_of_the_largest_machines_is_not_judged(tmp_path, n_large, verdict):
+    """Its highest point is the last of its few temperatures, and says nothing."""
+    values = {4: (2.0, 2.25, 2.5, 2.75), 9: (2.0, 2.25)[:n_large]}
+    machines = [a_machine(n, value=value) for n, some in values.items() for value in some]
+    family = a_family(machines=machines, indicators=[variances(n, some) for n, some in values.items()])
+    (finding,) = judge(energy.peak_shifts_when_large, a_run(tmp_path, family)).findings
+    assert str(finding.judgement) == verdict

@@ -176,7 +176,9 @@ MEAN_FALLS = claim("energy-size", "Text", "The mean visible energy falls with $n
 @claim("energy-largest", "Text", "At the largest $n_h$ it does not rise monotonically with temperature.")
 def largest_not_monotone(family: FamilyView) -> Ruling:
     """A step down by more than 2 standard errors."""
-    rises, words = check_rise(family, sized_items(family, NO_ENERGY, least=2)[-1])
+    largest = sized_items(family, NO_ENERGY, least=2)[-1]
+    _check_largest_cover(family)
+    rises, words = check_rise(family, largest)
     return decide(not rises, "{}", words)
 
 
@@ -208,6 +210,7 @@ def peak_shifts_when_large(family: FamilyView) -> Ruling:
     sizes = family.results.sizes()
     if len(sizes) < 2:
         raise Missing(ONE_SIZE)
+    _check_largest_cover(family)
     try:
         rows = {row.n_hidden: row for row in estimates_by(family, "main", VARIANCE)}
     except Missing:
@@ -218,6 +221,14 @@ def peak_shifts_when_large(family: FamilyView) -> Ruling:
     error = (first.error**2 + last.error**2) ** 0.5
     further = abs(last.distance or 0) > abs(first.distance or 0)
     return decide(further and abs(last.value - first.value) > 2 * error, "{}; {}", first.words, last.words)
+
+
+def _check_largest_cover(family: FamilyView) -> None:
+    """Missing where the largest machines stand at too few temperatures for a curve of their own."""
+    sizes = family.results.sizes()
+    few, many = (len(family.results.first_seeds("main", n_hidden)) for n_hidden in (sizes[-1], sizes[0]))
+    if 2 * few < many:
+        raise Missing(f"the largest machines were trained at {few} of {many} temperatures alone")
 
 
 def _highest_point_shifts(family: FamilyView, sizes: list[int]) -> Ruling:
