@@ -23,7 +23,7 @@ from reproduction_tables import (
     per_machine,
     read_study,
     recipes,
-    starts,
+    shares,
     symmetric,
     timings,
 )
@@ -36,19 +36,20 @@ from thermorbm.report.sections.critical import table_2
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reproduction.md"
-DENSE = ("main", "all-T")
+WELL, THEIRS = ("main", "main-sizes", "all-T"), ("as-paper", "as-paper-sizes", "all-T-as-paper")
 UNKNOWN = "not measured"
-UNDECIDED = "Not decided, or not tested"
-# By whether a claim holds for machines trained well, as the paper's, and whether there are both.
+UNDECIDED = "Not decided"
+# By whether a claim holds for machines trained well, as the paper's, and whether both were tried.
 GROUPS = {
     (True, True, True): "Hold for machines trained well and for those trained as the paper's",
     (False, True, True): "Hold only for machines trained as the paper's",
     (True, False, True): "Hold only for machines trained well",
     (False, False, True): "Hold for neither",
-    (True, True, False): "Hold",
-    (False, False, False): "Do not hold",
+    (True, True, False): "Hold, tried on one kind of machine",
+    (False, False, False): "Do not hold, tried on one kind of machine",
     None: UNDECIDED,
 }
+SPEAK_FOR_THEMSELVES = (GROUPS[True, True, True], GROUPS[True, True, False], UNDECIDED)
 
 
 def check_words(words: dict) -> None:
@@ -56,9 +57,9 @@ def check_words(words: dict) -> None:
     parts = {item["id"] for item in words["part"]}
     claims = [claim for section in SECTIONS for claim in section.claims]
     silent = [f"{claim.part} ({claim.id})" for claim in claims if claim.part not in parts]
-    unknown = {item["claim"] for item in words.get("deviation", [])} - {claim.id for claim in claims}
+    unknown = {item["claim"] for item in words["reason"]} - {claim.id for claim in claims}
     if silent or unknown:
-        sys.exit(f"tools/reproduction.toml: no part for {silent}; no claim for deviations {sorted(unknown)}")
+        sys.exit(f"tools/reproduction.toml: no part for {silent}; no claim for reasons {sorted(unknown)}")
 
 
 def page(study: Study, plus: Study | None, words: dict, place: Path) -> str:
@@ -67,13 +68,13 @@ def page(study: Study, plus: Study | None, words: dict, place: Path) -> str:
         head(study, plus, place),
         "## Table 2 side by side\n\n"
         + ("\n\n".join(map(markdown, table_2(study.run))) or "Nothing to compare."),
-        "## What of the paper holds\n\n" + groups(study, words.get("reason", [])),
+        "## What of the paper holds\n\n" + groups(study, words["reason"]),
         "## The study\n\n" + glance(study),
         "## Figures, tables and claims\n\n" + tally(study),
         *(part(study, item, place) for item in words["part"]),
-        "## Deviations\n\n" + deviations(study, words.get("deviation", [])),
         "## Machines\n\n" + machines(study),
-        "## The paper's recipe beside the fast one\n\n" + recipes(study),
+        "### Shares of the correlations learnt\n\n" + shares(study),
+        "### Three ways of training\n\n" + recipes(study),
         "## Machines that know the lattice\n\n" + figures(study, ["symmetric"], place),
         symmetric(study),
         "## Configurations beside exact results\n\n" + configurations(study),
@@ -84,8 +85,6 @@ def page(study: Study, plus: Study | None, words: dict, place: Path) -> str:
                 "## Beyond the paper\n\n" + words["beyond"],
                 figures(plus, ["extrapolation"], place),
                 beyond(plus),
-                "### Two starts\n\n" + words["starts"],
-                starts(plus),
             ]
         ),
         "## Timings\n\n" + timings(study),
@@ -112,22 +111,29 @@ def head(study: Study, plus: Study | None, place: Path) -> str:
 
 def glance(study: Study) -> str:
     families, tasks = study.run.results.families, study.run.results.tasks
-    dense = [row for row in study.summary if row["group"] in DENSE]
+    well, theirs = ([row for row in study.summary if row["group"] in groups] for groups in (WELL, THEIRS))
     certified = [row.certificate for family in families for row in family.data]
     rows = [
         ["datasets, certified", f"{len(certified)}, {sum(bool(c and c.passed) for c in certified)}"],
-        ["dense machines of the paper's kinds", str(len(dense))],
-        ["of them converged by our rule", str(sum(row["converged"] == "True" for row in dense))],
-        ["further machines", str(len(study.summary) - len(dense))],
+        ["dense machines trained as the paper's", str(len(theirs))],
+        ["of them: mere order", _number_with(theirs, "mere order")],
+        ["of them: converged by our rule", _number_with(theirs, "converged")],
+        ["dense machines trained well", str(len(well))],
+        ["of them: mere order", _number_with(well, "mere order")],
+        ["of them: converged by our rule", _number_with(well, "converged")],
+        ["further machines", str(len(study.summary) - len(theirs) - len(well))],
         ["tasks, done", f"{tasks.total}, {tasks.done}"],
         ["hours of CPU", short(study.run.results.timings.cpu_seconds / 3600, 3)],
     ]
     return grid(["", ""], rows)
 
 
+def _number_with(rows: Sequence[dict], status: str) -> str:
+    return str(sum(row["status"] == status for row in rows))
+
+
 def groups(study: Study, reasons: Sequence[dict]) -> str:
     """Claims by whether they hold for machines trained well and for those trained as the paper's."""
-    known = {(item["claim"], item["family"]): fill(study, item["text"]) for item in reasons}
     judged: dict[tuple[str, str], dict[bool, dict]] = {}
     for row in study.claims:
         family = row["family"].removesuffix(AS_PAPER)
@@ -136,9 +142,12 @@ def groups(study: Study, reasons: Sequence[dict]) -> str:
     rows: dict[str, list[list[str]]] = {}
     for (claim, family), pair in judged.items():
         well, theirs = pair.get(False), pair.get(True, pair.get(False))
-        title = _group((well or theirs)["verdict"], theirs["verdict"], has_both)
-        reason = known.get((claim, family), (well or theirs)["measured"])
-        rows.setdefault(title, []).append([(well or theirs)["claim"], family, reason])
+        shown = well or theirs
+        title = _group(shown["verdict"], theirs["verdict"], has_both)
+        if {shown["verdict"], theirs["verdict"]} == {"not tested"}:
+            continue
+        why = "" if title in SPEAK_FOR_THEMSELVES else reason(study, reasons, claim, family)
+        rows.setdefault(title, []).append([shown["claim"], family, f"{why} {_numbers(pair)}".strip()])
     ordered = [title for title in GROUPS.values() if title in rows]
     return "\n\n".join(
         f"**{title}** ({len(rows[title])})\n\n" + grid(["claim", "data", "why"], rows[title])
@@ -146,9 +155,30 @@ def groups(study: Study, reasons: Sequence[dict]) -> str:
     )
 
 
+def reason(study: Study, reasons: Sequence[dict], claim: str, family: str) -> str:
+    """Why a claim fails for some machines, in words for its family, else in those for any.
+
+    {family} stands there for the name of the family.
+    """
+    known = {(item["claim"], item.get("family")): item["text"] for item in reasons}
+    text = known.get((claim, family), known.get((claim, None), ""))
+    return fill(study, text.replace("{family}", family)) or "Not explained."
+
+
+def _numbers(pair: Mapping[bool, dict]) -> str:
+    """What was measured on the machines trained well, and on those trained as the paper's."""
+    tried = {theirs: row["measured"] for theirs, row in pair.items() if row["verdict"] != "not tested"}
+    if len(tried) == 2:
+        return f"*Trained well*: {tried[False]}. *As the paper's*: {tried[True]}."
+    return "".join(tried.values()) + "."
+
+
 def _group(well: str, theirs: str, has_both: bool) -> str:
-    if {well, theirs} <= {"holds", "does not hold"}:
+    decided = {well, theirs} & {"holds", "does not hold"}
+    if decided == {well, theirs}:
         return GROUPS[(well == "holds", theirs == "holds", has_both)]
+    if decided and "not tested" in (well, theirs):
+        return GROUPS[("holds" in decided, "holds" in decided, False)]
     return UNDECIDED
 
 
@@ -177,18 +207,6 @@ def figures(study: Study, prefixes: Sequence[str], place: Path) -> str:
     drawn = sorted((study.path / "figures").glob("*.png"))
     files = [file for prefix in prefixes for file in drawn if file.stem.startswith(prefix)]
     return "\n".join(f"![{file.stem}]({link(file, place)})" for file in files)
-
-
-def deviations(study: Study, words: Sequence[dict]) -> str:
-    """Every claim that fails, and why: in words for its family, else in those for any."""
-    known = {(item["claim"], item.get("family", "")): fill(study, item["text"]) for item in words}
-    rows = []
-    for row in study.claims:
-        if row["verdict"] == "does not hold":
-            anywhere = known.get((row["id"], ""), "not explained")
-            why = known.get((row["id"], row["family"]), anywhere)
-            rows.append([row["part"], row["claim"], row["family"], row["measured"], why])
-    return grid(["part", "claim", "data", "measured", "why"], rows) if rows else "None."
 
 
 def fill(study: Study, text: str) -> str:

@@ -3,7 +3,7 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from thermorbm.study.results import CriticalTemperature, FamilyResults
 
 Row = dict[str, str]
 
+LARGE_ERROR = 0.2  # of a share of correlations
 PER_MACHINE = ("train", "weights", "observe", "partition", "bracket")
 
 
@@ -45,7 +46,8 @@ def machines(study: Study) -> str:
     for row in study.summary:
         groups.setdefault((row["family"], row["group"], int(row["n_hidden"])), []).append(row)
     columns = ["data", "group", "n_h", "machines", "recipe", "epochs", "converged", "ln Z ok",
-               "mean L~ - S~", "mean NLL - S", "NLL < S by more than 4 errors"]  # fmt: skip
+               "mean L~ - S~", "mean NLL - S", "mean share learnt",
+               "NLL < S by more than 4 errors"]  # fmt: skip
     return grid(columns, [[*map(str, key), *_machines(rows)] for key, rows in groups.items()])
 
 
@@ -59,6 +61,7 @@ def _machines(rows: list[Row]) -> list[str]:
         str(sum(row["partition_verdict"] == "ok" for row in rows)),
         _mean_difference(rows, "pseudo_likelihood_per_spin", "entropy_lower_per_spin"),
         _mean_difference(rows, "nll_per_spin", "entropy_per_spin"),
+        _average([float(row["correlations_learnt"]) for row in rows if _has_share(row)], short),
         str(sum(_is_below(row, "nll_per_spin", "entropy_per_spin") for row in rows)),
     ]
 
@@ -76,38 +79,104 @@ def _is_below(row: Row, first: str, second: str) -> bool:
 
 
 def recipes(study: Study) -> str:
-    """Machines of one size and temperature by both recipes."""
+    """One size and temperature: trained well, as the paper's, and as the paper's four times as far."""
     rows = []
-    for slow in (row for row in study.summary if row["recipe"] == "paper"):
-        for fast in study.rows(slow["family"], "main"):
-            if (fast["value"], fast["n_hidden"]) == (slow["value"], slow["n_hidden"]):
-                rows += [_recipe(fast), _recipe(slow)]
+    for far in (row for row in study.summary if row["group"] == "paper-recipe"):
+        for group in ("main", "as-paper", "paper-recipe"):
+            same = (row for row in study.rows(far["family"], group) if _place(row) == _place(far))
+            rows += [_recipe(row) for row in same]
     if not rows:
-        return "No machine was trained by the paper's recipe."
-    columns = ["data", "T", "n_h", "recipe", "epochs", "converged", "L~/N", "cross entropy", "NLL/N", "S/N"]
+        return "No machine was trained as far as the paper's longest."
+    columns = [
+        "data",
+        "T",
+        "n_h",
+        "group",
+        "epochs",
+        "status",
+        "L~/N, training data",
+        "L~/N, held out",
+        "NLL/N",
+        "S/N",
+    ]
     return grid(columns, rows)
 
 
+def _place(row: Row) -> tuple[str, str]:
+    return row["value"], row["n_hidden"]
+
+
 def _recipe(row: Row) -> list[str]:
-    place = [row["family"], row["value"], row["n_hidden"], row["recipe"], f"{float(row['epochs_done']):.3g}"]
-    names = ("pseudo_likelihood_per_spin", "cross_entropy", "nll_per_spin", "entropy_per_spin")
+    place = [row["family"], row["value"], row["n_hidden"], row["group"], f"{float(row['epochs_done']):.3g}"]
+    names = (
+        "pseudo_likelihood_train_per_spin",
+        "pseudo_likelihood_per_spin",
+        "nll_per_spin",
+        "entropy_per_spin",
+    )
     return [*place, row["status"], *(_value(row, name) for name in names)]
 
 
+def _has_share(row: Row) -> bool:
+    """Whether there was something to learn: far in the cold the share is noise."""
+    return bool(row["correlations_learnt"]) and float(row["correlations_learnt_error"]) < LARGE_ERROR
+
+
+def shares(study: Study) -> str:
+    """Share of the correlations that machines trained well have learnt, by temperature and size."""
+    rows = [
+        row for row in study.summary if row["group"] in ("main", "main-sizes") and row["correlations_learnt"]
+    ]
+    sizes = sorted({int(row["n_hidden"]) for row in rows})
+    found: dict[tuple[str, str], dict[int, str]] = {}
+    for row in rows:
+        place = found.setdefault((row["family"], row["value"]), {})
+        place[int(row["n_hidden"])] = _value(row, "correlations_learnt")
+    cells = [[*place, *(known.get(size, "–") for size in sizes)] for place, known in found.items()]
+    return grid(["data", "T", *(f"n_h = {size}" for size in sizes)], cells) if rows else "Not measured."
+
+
 def symmetric(study: Study) -> str:
-    """Entropy and temperature that symmetric machines find from configurations alone."""
+    """Entropy and temperature from configurations alone, by symmetric machines; means over their seeds."""
     rows = []
     for family in study.run.results.families:
-        known = {row["value"]: row for row in study.rows(family.name, "symmetric")}
+        known = study.rows(family.name, "symmetric")
+        learned: dict[str, list[float]] = {}
         for machine in family.machines:
-            row = known.get(str(machine.value)) if machine.role == "symmetric" else None
-            if row is not None:
-                learned = machine.interactions.temperature if machine.interactions else None
-                names = ("entropy_per_spin", "nll_per_spin", "entropy_upper_per_spin")
-                cells = [family.name, row["value"], *(_value(row, name) for name in names)]
-                rows.append([*cells, row["partition_verdict"].split(":")[0], short(learned)])
-    columns = ["data", "T", "S/N", "NLL/N", "upper bound of S/N", "ln Z", "T of the learned couplings"]
+            if machine.role == "symmetric" and machine.interactions and machine.interactions.temperature:
+                learned.setdefault(str(machine.value), []).append(machine.interactions.temperature)
+        for value in dict.fromkeys(row["value"] for row in known):
+            some = [row for row in known if row["value"] == value]
+            rows.append([family.name, value, *_symmetric(some), _average(learned.get(value, []), short)])
+    columns = [
+        "data",
+        "T",
+        "seeds",
+        "S/N",
+        "NLL/N",
+        "largest off S/N",
+        "ln Z ok",
+        "T of the learned couplings",
+    ]
     return grid(columns, rows) if rows else "No symmetric machine was trained."
+
+
+def _symmetric(seeds: list[Row]) -> list[str]:
+    pairs = [
+        (float(row["nll_per_spin"]), float(row["entropy_per_spin"])) for row in seeds if row["nll_per_spin"]
+    ]
+    off = max((nll - entropy for nll, entropy in pairs), key=abs, default=None)
+    return [
+        str(len(seeds)),
+        _value(seeds[0], "entropy_per_spin"),
+        _average([nll for nll, _ in pairs], "{:.5f}".format),
+        "–" if off is None else f"{off:+.5f}",
+        str(sum(row["partition_verdict"] == "ok" for row in seeds)),
+    ]
+
+
+def _average(numbers: list[float], words: Callable[[float], str]) -> str:
+    return words(sum(numbers) / len(numbers)) if numbers else "–"
 
 
 def configurations(study: Study) -> str:
@@ -166,26 +235,6 @@ def _estimate_cells(name: str, row: CriticalTemperature) -> list[str]:
         "–" if row.target is None else f"{row.target.value:.4f}",
         percent(row.relative_to_target, signed=True),
     ]
-
-
-def starts(plus: Study) -> str:
-    """L~ and NLL of machines from both starts, means over seeds, beside the entropies they estimate."""
-    names = ("pseudo_likelihood_per_spin", "nll_per_spin")
-    rows = []
-    for family in plus.run.results.families:
-        groups = {group: plus.rows(family.name, group) for group in ("main", "local")}
-        for value in dict.fromkeys(row["value"] for row in groups["local"]):
-            here = {g: [row for row in some if row["value"] == value] for g, some in groups.items()}
-            known = [_mean_of(here["main"], f"entropy{end}") for end in ("_lower_per_spin", "_per_spin")]
-            ours = [_mean_of(here[group], name) for name in names for group in groups]
-            rows.append([family.name, f"{float(value):g}", *known, *ours])
-    columns = ["data", "T", "S~/N", "S/N", "L~/N, Glorot", "L~/N, local", "NLL/N, Glorot", "NLL/N, local"]
-    return grid(columns, rows)
-
-
-def _mean_of(rows: list[Row], name: str) -> str:
-    known = [float(row[name]) for row in rows if row[name]]
-    return f"{sum(known) / len(known):.4f}" if known else "–"
 
 
 def timings(study: Study) -> str:

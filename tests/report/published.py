@@ -15,7 +15,8 @@ ROW = (
     "entropy_lower_per_spin", "entropy_upper_per_spin", "nll_per_spin", "visible_energy_mean_per_spin",
     "visible_energy_variance_per_spin", "partition_verdict",
 )  # fmt: skip
-WITH_ERRORS = [name for name in ROW if name.endswith("_per_spin")]
+WITH_LOG_PARTITION = ("entropy_lower_per_spin", "entropy_upper_per_spin", "nll_per_spin", "partition_verdict")
+ROW_WITHOUT_BRACKET = tuple(name for name in ROW if name not in WITH_LOG_PARTITION)
 # ln Z is trusted within its errors; it may be less sharp than was asked for.
 TRUSTED = ("ok", "wider than asked")
 
@@ -43,12 +44,12 @@ def count_rows(published, groups):
     return Counter((row["family"], row["group"], int(row["n_hidden"])) for row in rows)
 
 
-def incomplete_rows(published, groups, families):
+def incomplete_rows(published, groups, families, columns=ROW):
     """Rows in which something is missing, with what it is."""
     found = []
+    wanted = [*columns, *(f"{name}_error" for name in columns if name.endswith("_per_spin"))]
     for row in published.summary:
         if row["group"] in groups and row["family"] in families:
-            wanted = [*ROW, *(f"{name}_error" for name in WITH_ERRORS)]
             found += [
                 (row["family"], row["value"], row["n_hidden"], name) for name in wanted if row[name] == ""
             ]
@@ -82,9 +83,9 @@ def _sampling_error(family, value):
 
 
 def temperatures_with_nll(published, family):
-    """Those at which a machine has a NLL whose ln Z is to be trusted."""
-    rows = [row for row in published.rows(family) if row["partition_verdict"].startswith(TRUSTED)]
-    return {float(row["value"]) for row in rows}
+    """Those at which a machine, dense or symmetric, has a NLL whose ln Z is to be trusted."""
+    rows = [row for group in ("main", "symmetric") for row in published.rows(family, group)]
+    return {float(row["value"]) for row in rows if row["partition_verdict"].startswith(TRUSTED)}
 
 
 def energies_off(published, family):

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from published import (
+    ROW_WITHOUT_BRACKET,
     count_rows,
     energies_off,
     families_without_tc,
@@ -18,6 +19,7 @@ from published import (
 
 PAPER = Path(__file__).parents[2] / "results" / "paper"
 GROUPS = ("main", "all-T")
+AS_PAPER = ("as-paper", "as-paper-sizes", "all-T-as-paper")
 LARGEST = 20_000_000  # bytes
 
 
@@ -68,13 +70,29 @@ def test_what_is_wrong_is_noticed(published_run):
 
 
 def test_the_papers_127_machines(paper):
-    assert count_rows(paper, GROUPS) == {
-        **{("2d", "main", n_hidden): 16 for n_hidden in (400, 900, 1600, 2500)},
-        **{("3d", "main", n_hidden): 20 for n_hidden in (400, 900, 1600)},
+    """Trained as the paper's; ln Z of the smallest ones only."""
+    assert count_rows(paper, AS_PAPER) == {
+        ("2d", "as-paper", 400): 16,
+        **{("2d", "as-paper-sizes", n_hidden): 16 for n_hidden in (900, 1600, 2500)},
+        ("3d", "as-paper", 400): 20,
+        **{("3d", "as-paper-sizes", n_hidden): 20 for n_hidden in (900, 1600)},
+        **{("2d", "all-T-as-paper", n_hidden): 1 for n_hidden in (400, 900, 1600)},
+    }
+    assert incomplete_rows(paper, AS_PAPER[:1], ["2d", "3d"]) == []
+    assert incomplete_rows(paper, AS_PAPER[1:], ["2d", "3d"], ROW_WITHOUT_BRACKET) == []
+    assert families_without_tc(paper, AS_PAPER, ["2d", "3d"]) == set()
+
+
+def test_machines_trained_well_stand_beside_them(paper):
+    assert count_rows(paper, ["main", "main-sizes", "all-T"]) == {
+        ("2d", "main", 400): 16,
+        **{("2d", "main-sizes", n_hidden): 4 for n_hidden in (900, 1600, 2500)},
+        ("3d", "main", 400): 20,
+        **{("3d", "main-sizes", n_hidden): 3 for n_hidden in (900, 1600)},
         **{("2d", "all-T", n_hidden): 1 for n_hidden in (400, 900, 1600)},
     }
-    assert incomplete_rows(paper, GROUPS, ["2d", "3d"]) == []
-    assert families_without_tc(paper, GROUPS, ["2d", "3d"]) == set()
+    assert incomplete_rows(paper, ["main", "main-sizes"], ["2d", "3d"]) == []
+    assert families_without_tc(paper, ["main", "all-T"], ["2d", "3d"]) == set()
 
 
 @pytest.mark.parametrize(("family", "n_temperatures"), [("2d", 16), ("3d", 20)])

@@ -38,9 +38,10 @@ def test_every_part_and_claim_is_there(reproduction, example):
     for row in claims:
         assert f"### {row['part']} " in text
         assert row["measured"].replace("|", "&#124;") in text
-    broken = [row for row in claims if row["verdict"] == "does not hold"]
-    deviations = text[text.index("## Deviations") : text.index("## Machines")]
-    assert deviations.count("\n|") == len(broken) + 2
+    first_page = text[text.index("## What of the paper holds") : text.index("## The study")]
+    tested = [row for row in claims if row["verdict"] != "not tested"]
+    assert tested
+    assert all(row["claim"].replace("|", "&#124;") in first_page for row in tested)
     assert "## Table 2 side by side" in text
     assert re.search(r"\| all \| \d+ \| ", text)
 
@@ -85,13 +86,10 @@ def test_words_may_name_what_was_measured(reproduction, example):
 
 def test_words_for_a_family_go_before_words_for_any(reproduction, example):
     study = reproduction.read_study(example)
-    kept = [row for row in study.claims if row["id"] == "w-variance"]
-    for row, family in zip(kept, ("2d", "3d"), strict=True):
-        row.update(family=family, verdict="does not hold")
-    study.claims[:] = kept
-    words = [{"claim": "w-variance", "text": "any"}, {"claim": "w-variance", "family": "3d", "text": "own"}]
-    lines = reproduction.deviations(study, words).splitlines()
-    assert [line.split(" | ")[-1] for line in lines[-2:]] == ["any |", "own |"]
+    words = [{"claim": "a", "text": "any, {family}"}, {"claim": "a", "family": "3d", "text": "own"}]
+    found = [reproduction.reason(study, words, "a", family) for family in ("2d", "3d")]
+    assert found == ["any, 2d", "own"]
+    assert reproduction.reason(study, words, "b", "2d") == "Not explained."
 
 
 def row_of(claim, family, verdict):
@@ -108,7 +106,8 @@ def test_claims_stand_in_four_groups(reproduction, example):
     """By machines trained well and as the paper's; a claim on the data alone is the same for both."""
     study = reproduction.read_study(example)
     verdicts = {"a": ("holds", "holds"), "b": ("does not hold", "holds"), "c": ("holds", "does not hold"),
-                "d": ("does not hold", "does not hold"), "e": ("holds", "inconclusive")}  # fmt: skip
+                "d": ("does not hold", "does not hold"), "e": ("holds", "inconclusive"),
+                "f": ("not tested", "holds"), "g": ("not tested", "does not hold")}  # fmt: skip
     study.claims[:] = [row_of("data", "2d", "holds")] + [
         row_of(name, "2d" + end, verdict)
         for name, pair in verdicts.items()
@@ -117,8 +116,13 @@ def test_claims_stand_in_four_groups(reproduction, example):
     text = reproduction.groups(study, [{"claim": "b", "family": "2d", "text": "because"}])
     titles_and_tables = re.split(r"\*\*([^*]+)\*\* \(\d+\)", text)[1:]
     found = [re.findall(r"^\| (\w+) \| 2d", table, re.M) for table in titles_and_tables[1::2]]
-    assert found == [["data", "a"], ["b"], ["c"], ["d"], ["e"]]
-    assert "| b | 2d | because |" in text
+    assert found == [["data", "a"], ["b"], ["c"], ["d"], ["f"], ["g"], ["e"]]
+    assert "| b | 2d | because *Trained well*: b 2d. *As the paper's*: b 2d-as-paper. |" in text
+    assert "| d | 2d | Not explained. " in text
+
+
+def test_what_does_not_hold_is_explained(reproduction):
+    assert "Not explained" not in reproduction.PAGE.read_text(encoding="utf-8")
 
 
 def test_usage(reproduction):
