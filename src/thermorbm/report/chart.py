@@ -168,8 +168,8 @@ class Column:
     def title(self) -> Label:
         if self.role != "union":
             return self.family.title
-        ending = THEIRS if self.family.as_paper else ""
-        return plain(f"{self.family.results.name}, {self.family.run.all_values}{ending}")
+        name, ending = plain(f"{self.family.results.name}, all "), THEIRS if self.family.as_paper else ""
+        return name + self.family.run.control_symbol + plain(ending)
 
     @property
     def items(self) -> list[Indicators]:
