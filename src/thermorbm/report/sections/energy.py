@@ -24,7 +24,7 @@ from thermorbm.report.chart import (
 from thermorbm.report.labels import Label, axis, by_size, percent, short, size_label, text, with_error
 from thermorbm.report.panels import Panel
 from thermorbm.report.rules import NO_TC, check_fall_with_size, check_peak, estimates_by, sized_items
-from thermorbm.report.run import ONE_SIZE, FamilyView, Missing, Points, Run, need, points
+from thermorbm.report.run import NO_MACHINES, ONE_SIZE, FamilyView, Missing, Points, Run, need, points
 from thermorbm.report.section import Ruling, RunFigure, Section, claim, compare, decide
 from thermorbm.report.style import GREY, ORANGE, SKY
 from thermorbm.study.results import Indicators, MachineResults
@@ -225,7 +225,7 @@ def peak_shifts_when_large(family: FamilyView) -> Ruling:
 
 def _check_largest_cover(family: FamilyView) -> None:
     """Missing where the largest machines stand at too few temperatures for a curve of their own."""
-    sizes = family.results.sizes()
+    sizes = need(family.results.sizes() or None, NO_MACHINES["main"])
     few, many = (len(family.results.first_seeds("main", n_hidden)) for n_hidden in (sizes[-1], sizes[0]))
     if 2 * few < many:
         raise Missing(f"the largest machines were trained at {few} of {many} temperatures alone")
