@@ -124,9 +124,7 @@ def _has_share(row: Row) -> bool:
 
 def shares(study: Study) -> str:
     """Share of the correlations that machines trained well have learnt, by temperature and size."""
-    rows = [
-        row for row in study.summary if row["group"] in ("main", "main-sizes") and _has_share(row)
-    ]
+    rows = [row for row in study.summary if row["group"] in ("main", "main-sizes") and _has_share(row)]
     sizes = sorted({int(row["n_hidden"]) for row in rows})
     found: dict[tuple[str, str], dict[int, str]] = {}
     for row in rows:
