@@ -156,7 +156,7 @@ BAD = [
     ({"lattice": "triangular", "disorder_seed": 1}, None, "family.f.disorder_seed must be left out"),
     ({"lattice": "pm-j", "disorder_seed": -1}, None, "family.f.disorder_seed must be a whole number"),
     ({"open": [2]}, None, "family.f.open must be axes from 0 to 1"),
-    ({"lattice": "triangular", "hamiltonian": "ising"}, None, "hamiltonian must be absent where lattice"),
+    ({"lattice": "triangular", "hamiltonian": "ising"}, None, "hamiltonian must be absent beside lattice"),
     ({**TRIANGULAR, "method": "wolff"}, None, "family.f.method must be .*percolate"),
     ({"field": 0.1, "method": "swendsen-wang"}, None, "ghost spin"),
     ({"lattice": "baxter-wu", "method": "wolff"}, None, "products of three or four spins"),

@@ -202,8 +202,8 @@ def _named(table: Table, shape: tuple[int, ...] | None) -> NamedHamiltonian | No
     if not chosen:
         return None
     if "hamiltonian" in table:
-        keys = ", ".join(chosen)
-        raise table.refused("hamiltonian", table.raw("hamiltonian"), f"absent where {keys} name it")
+        wanted = f"absent beside {', '.join(chosen)}: names of lattices go into `lattice`"
+        raise table.refused("hamiltonian", table.raw("hamiltonian"), wanted)
     named = _located(table, NamedHamiltonian, chosen)
     return None if is_plain(_located(table, named.of, {"shape": shape})) else named
 
