@@ -11,7 +11,9 @@ from thermorbm.report.run import read_run
 from thermorbm.report.sections.extrapolation import fits_that_hold
 
 PLUS = Path(__file__).parents[2] / "results" / "paper-plus"
-CLOSE = 0.005
+CLOSE, CLOSE_EXTRAPOLATED = 0.005, 0.002
+# The one indicator of dense machines that is judged, the paper's own. It was named before the grids were run.
+NAMED = "pseudo_likelihood_per_spin"
 N_SEEDS = 3
 
 
@@ -49,17 +51,26 @@ def test_every_estimate_has_an_error_bar(plus):
     assert all(row.estimate.error > 0 for row in rows)
 
 
-@pytest.mark.parametrize(
-    ("group", "indicator"), [("symmetric", "nll_per_spin"), ("main", "visible_energy_variance_per_spin")]
-)
-def test_the_best_indicators_are_within_half_a_per_cent_of_their_target(plus, group, indicator):
-    rows = [row for row in family(plus, "2d-L64").critical_temperatures if is_machine(row)]
-    (best,) = [row for row in rows if (row.variant, row.indicator) == (group, indicator)]
-    assert abs(best.relative_to_target) < CLOSE
+def estimates(plus, name, group, indicator):
+    rows = [row for row in family(plus, name).critical_temperatures if is_machine(row)]
+    return [row for row in rows if (row.variant, row.indicator) == (group, indicator)]
 
 
-def test_the_surest_extrapolation_is_within_half_a_per_cent_of_the_infinite_lattice(plus):
+@pytest.mark.parametrize("name", ["2d-L64", "3d-L16"])
+def test_the_indicator_named_beforehand_is_within_half_a_per_cent_of_its_target(plus, name):
+    (row,) = estimates(plus, name, "main", NAMED)
+    assert abs(row.relative_to_target) < CLOSE
+
+
+def test_symmetric_machines_are_within_half_a_per_cent_of_their_target(plus):
+    (row,) = estimates(plus, "2d-L64", "symmetric", "nll_per_spin")
+    assert abs(row.relative_to_target) < CLOSE
+
+
+def test_the_extrapolation_of_symmetric_machines_holds(plus):
+    """Within 0.2 % of the infinite lattice, and within two of its own errors."""
     (item,) = plus.results.extrapolations
-    surest = min(fits_that_hold(item), key=lambda row: row.estimate.error)
-    assert (surest.variant, surest.indicator) == ("symmetric", "nll_per_spin")
-    assert abs(surest.relative_to_infinite) < CLOSE
+    fits = [row for row in fits_that_hold(item) if row.variant == "symmetric"]
+    (fit,) = [row for row in fits if row.indicator == "nll_per_spin"]
+    assert abs(fit.relative_to_infinite) < CLOSE_EXTRAPOLATED
+    assert abs(fit.estimate.value - TC_2D) < 2 * fit.estimate.error
