@@ -20,6 +20,7 @@ from reproduction_tables import (
     grid,
     machines,
     markdown,
+    partitions,
     per_machine,
     read_study,
     recipes,
@@ -89,6 +90,7 @@ def page(study: Study, plus: Study | None, words: dict, place: Path) -> str:
         ),
         "## Timings\n\n" + timings(study),
         per_machine(study),
+        "### ln Z of dense machines trained well\n\n" + partitions(study),
         *([] if plus is None else ["### Of the finer grids\n\n" + timings(plus), per_machine(plus)]),
     ]
     return "\n\n".join(text.strip() for text in parts) + "\n"

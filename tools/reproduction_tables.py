@@ -11,6 +11,7 @@ from thermorbm.report.labels import cell, percent, short, with_error
 from thermorbm.report.run import Run, read_run
 from thermorbm.report.section import PageTable
 from thermorbm.report.sections.extrapolation import best_indicators, extrapolation_tables
+from thermorbm.study.result_machines import Partition
 from thermorbm.study.results import CriticalTemperature, FamilyResults
 
 Row = dict[str, str]
@@ -252,15 +253,49 @@ def timings(study: Study) -> str:
     return machine + "\n\n" + grid(["stage", "tasks", "CPU seconds", "seconds in tasks"], rows)
 
 
+def partitions(study: Study) -> str:
+    """How narrow ln Z of the families' own machines is, along how many rungs, and how long it takes."""
+    rows = []
+    for family in study.run.results.families:
+        spent = _spent(study, family.name)
+        for machine in family.machines:
+            ln_z = machine.partition
+            if machine.variant == "main" and isinstance(ln_z, Partition) and ln_z.method == "ais":
+                place = (f"{machine.value:g}", machine.n_hidden)
+                seconds = [_mean(spent.get((kind, *place), [])) for kind in ("partition", "bracket")]
+                width = short((ln_z.upper - ln_z.lower) / machine.n_visible, 2)
+                path = f"{ln_z.other['n_rungs']} x {ln_z.other['n_chains']}"
+                rows.append([family.name, place[0], str(place[1]), width, path, *seconds, ln_z.verdict])
+    columns = [
+        "data",
+        "T",
+        "n_h",
+        "width per spin",
+        "rungs x chains",
+        "ln Z, CPU s",
+        "bound, CPU s",
+        "verdict",
+    ]
+    return grid(columns, rows) if rows else "No ln Z was annealed."
+
+
+def _spent(study: Study, family: str) -> dict[tuple[str, str, int], list[float]]:
+    """CPU seconds of the tasks of a family's own machines by kind of task, temperature and size."""
+    pattern = re.compile(rf"(\w+)/{re.escape(family)}-T([0-9.]+)-h([0-9]+)-(?:s[0-9]+-)?[0-9a-f]+")
+    spent: dict[tuple[str, str, int], list[float]] = {}
+    for task_id, timing in study.run.results.timings.tasks.items():
+        if match := pattern.fullmatch(task_id):
+            place = (match[1], match[2], int(match[3]))
+            spent.setdefault(place, []).append(timing["cpu_seconds"])
+    return spent
+
+
 def per_machine(study: Study) -> str:
     """Mean CPU seconds of the families' own machines by kind of task and size."""
-    known = study.run.results.timings.tasks
     spent: dict[tuple[str, int], list[float]] = {}
     for family in study.run.results.families:
-        pattern = re.compile(rf"(\w+)/{re.escape(family.name)}-T[0-9.]+-h([0-9]+)-(?:s[0-9]+-)?[0-9a-f]+")
-        for task_id, timing in known.items():
-            if found := pattern.fullmatch(task_id):
-                spent.setdefault((found[1], int(found[2])), []).append(timing["cpu_seconds"])
+        for (kind, _, size), seconds in _spent(study, family.name).items():
+            spent.setdefault((kind, size), []).extend(seconds)
     sizes = sorted({size for _, size in spent})
     rows = [[kind, *(_mean(spent.get((kind, size), [])) for size in sizes)] for kind in PER_MACHINE]
     return grid(["CPU seconds per machine", *(f"n_h = {size}" for size in sizes)], rows)
