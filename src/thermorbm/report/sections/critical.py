@@ -16,17 +16,16 @@ from thermorbm.report.rules import NO_TC, TcEstimate, searched_by, tc_estimates
 from thermorbm.report.run import FamilyView, Missing, Run, need
 from thermorbm.report.section import (
     Cell,
-    FamilyFigure,
     PageTable,
     Ruling,
     Section,
-    claim,
     decide,
-    each_view,
     undecided,
 )
 from thermorbm.report.sections import extrapolation
 from thermorbm.report.style import BLUE, PURPLE, VERMILION
+
+SECTION = Section("critical", "Where the transition is")
 
 Floats = NDArray[np.float64]
 
@@ -60,6 +59,7 @@ IN_TABLE_2 = (
 )
 
 
+@SECTION.family_table()
 def critical_table(family: FamilyView) -> PageTable:
     """Every indicator with its value, error, own target and distances."""
     columns = ("Indicator", family.run.critical_symbol.html, "Target", "Off target", "Off infinite")
@@ -95,6 +95,7 @@ def _row(item: TcEstimate) -> list[Cell]:
     ]
 
 
+@SECTION.family_figure("critical", "Tab. 2", "The transition")
 def draw_forest(family: FamilyView) -> list[Chart]:
     """Every estimate with its error and its target, one below the other; kinds of machines apart."""
     items = [item for item in tc_estimates(family, shown=True) if item.is_determined]
@@ -200,6 +201,7 @@ def _ranked(words: str, item: TcEstimate, distance: float | None) -> Markup:
     return text("{} is {} ({}): {}.", words, item.label, item.machines, percent(distance, signed=True))
 
 
+@SECTION.table
 def table_2(run: Run) -> list[PageTable]:
     """T_c from the slope of L~, S and S~ beside the values of the paper where lattice and size agree."""
     rows = [
@@ -239,7 +241,7 @@ def _paper(family: FamilyView, item: TcEstimate) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
-@claim(
+@SECTION.claim(
     "tc-three-percent", "Tab. 2", r"$T_c$ from $T\,$d$\widetilde{\mathcal{L}}/$d$T$ is right within 1–3 %."
 )
 def within_three_percent(family: FamilyView) -> Ruling:
@@ -260,10 +262,4 @@ def _off_infinite(item: TcEstimate) -> str:
     return f"{item.number} ({percent(item.from_infinite, signed=True)})"
 
 
-SECTION = Section(
-    "critical",
-    "Where the transition is",
-    figures=(FamilyFigure("critical", "Tab. 2", "The transition", draw_forest), *extrapolation.FIGURES),
-    tables=(each_view(critical_table), table_2, extrapolation.extrapolation_tables),
-    claims=(within_three_percent,),
-)
+SECTION.include(extrapolation.PART)

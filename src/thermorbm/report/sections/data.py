@@ -15,16 +15,16 @@ from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.run import FamilyView, Missing, Run, need, pair_of, points
 from thermorbm.report.section import (
     Cell,
-    FamilyFigure,
     PageTable,
     Ruling,
     Section,
-    claim,
     decide,
-    each_family,
 )
 from thermorbm.report.style import BLACK, BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
 from thermorbm.study.results import Certificate, Data, IntegratedEntropy
+
+SECTION = Section("data", "The configurations")
+CERTIFICATES = Section("certificates", "Certificates")
 
 FREE_ENERGY, BINDER = "free_energy_per_spin", "binder_cumulant"
 LABELS = {FREE_ENERGY: Label("$F/N$"), BINDER: Label("$U_4$")}  # of what is no quantity of the registry
@@ -43,8 +43,8 @@ CERTIFICATE_COLUMNS = {
 }
 
 
+@SECTION.family_figure("app-a", "App. A", "Averages of the configurations", of_data=True)
 def draw_thermodynamics(family: FamilyView) -> Chart:
-    """Appendix A."""
     panels = [panel for name in SHOWN if (panel := _panel(family, name)).series]
     if not panels:
         raise Missing("averages of the configurations were not computed")
@@ -178,6 +178,7 @@ def entropies(family: FamilyView) -> dict[float, float]:
     return need(exact or integrated or None, "the entropy is not known")
 
 
+@SECTION.family_figure("certificates", "Data", "Configurations against exact results", of_data=True)
 def draw_certificates(family: FamilyView) -> Chart:
     rows = family.results.certificates
     panels = [panel for panel in (_z_panel(family, rows), _p_panel(rows)) if panel is not None]
@@ -226,6 +227,7 @@ def _p_panel(rows: Certified) -> Panel | None:
     return Panel(plain("Energy histogram"), plain("expected p"), plain("p-value"), curves)
 
 
+@CERTIFICATES.family_table(of_data=True)
 def certificate_table(family: FamilyView) -> PageTable:
     """A row for each dataset that has a certificate."""
     columns: list[Cell] = [family.run.control_symbol.html, "signs", "samples", "energy per spin"]
@@ -246,6 +248,7 @@ def _certificate_row(row: Data, certificate: Certificate) -> list[Cell]:
     ]
 
 
+@CERTIFICATES.set_words
 def certificate_words(run: Run) -> list[Markup]:
     """How many certificates passed, and what they test."""
     rows = [row for family in run.families for row in family.results.certificates]
@@ -259,7 +262,7 @@ def certificate_words(run: Run) -> list[Markup]:
     return [text(words, sum(certificate.passed for _, certificate in rows), len(rows))]
 
 
-@claim(
+@SECTION.claim(
     "integration",
     "App. A",
     "Integration from $T$ = 0 and from $T$ = ∞ gives the same entropy.",
@@ -270,19 +273,3 @@ def integrations_agree(family: FamilyView) -> Ruling:
     entropy = need(family.thermodynamics.entropy, "no energies were measured for integration")
     gap, error = entropy.mismatch.value, entropy.mismatch.error
     return decide(abs(gap) <= max(3 * error, 1e-4), "they differ by {} per spin", with_error(gap, error))
-
-
-SECTION = Section(
-    "data",
-    "The configurations",
-    figures=(
-        FamilyFigure("app-a", "App. A", "Averages of the configurations", draw_thermodynamics, of_data=True),
-        FamilyFigure(
-            "certificates", "Data", "Configurations against exact results", draw_certificates, of_data=True
-        ),
-    ),
-    claims=(integrations_agree,),
-)
-CERTIFICATES = Section(
-    "certificates", "Certificates", tables=(each_family(certificate_table),), words=certificate_words
-)

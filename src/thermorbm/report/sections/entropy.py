@@ -37,12 +37,14 @@ from thermorbm.report.labels import (
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.rules import check_fall_with_size, indicator_label
 from thermorbm.report.run import NO_MACHINES, ONE_SIZE, FamilyView, Missing, Run, need, points
-from thermorbm.report.section import Cell, PageTable, Ruling, RunFigure, Section, claim, decide, each_view
+from thermorbm.report.section import Cell, PageTable, Ruling, Section, decide
 from thermorbm.report.sections.data import data_series, entropies, exact_series, infinite_series
 from thermorbm.report.sections.generation import ROLES_SHOWN
 from thermorbm.report.style import BLACK, GREY, colour
 from thermorbm.study.quantities import HEAT_PEAK
 from thermorbm.study.results import Bracket, Data, Indicators, MachineResults, Observation, Thermodynamics
+
+SECTION = Section("entropy", "Pseudo-likelihood and entropy")
 
 LIKELIHOOD = "pseudo_likelihood_per_spin"
 NO_LIKELIHOOD = "pseudo-likelihoods were not computed"
@@ -51,8 +53,8 @@ NO_ENTROPY = "the entropy is not known at these temperatures"
 ByValue = dict[float, float]
 
 
+@SECTION.figure("fig-8", "Fig. 8", "Pseudo-likelihood and entropy")
 def draw_entropies(run: Run) -> list[Chart]:
-    """Figure 8."""
     return column_charts(run, lambda column: bool(per_size(column, LIKELIHOOD)), _draw_columns, NO_LIKELIHOOD)
 
 
@@ -121,6 +123,7 @@ def smooth_series(
     return [series(name, x, y, colour=colour(index), **style)]
 
 
+@SECTION.figure("supp-heat-capacity", "Supp.", "Estimated heat capacity")
 def draw_heat_capacities(run: Run) -> list[Chart]:
     """Supplement: T dL~/dT of each size beside T dS~/dT and the heat capacity."""
     reason = "no slopes of the pseudo-likelihood were estimated"
@@ -160,6 +163,7 @@ def _slope_panel(column: Column) -> Panel:
     return control_panel(family, column.title, label, [*curves, *_slopes(column)])
 
 
+@SECTION.family_table()
 def bracket_table(family: FamilyView) -> PageTable:
     """A row for each machine and temperature: lower edge, entropy, upper edge, likelihoods."""
     machines = [machine for role in ROLES_SHOWN for machine in family.results.first_seeds(role)]
@@ -230,12 +234,12 @@ def common_values(*curves: ByValue, reason: str) -> list[float]:
     return need(sorted(set.intersection(*(set(curve) for curve in curves))) or None, reason)
 
 
-LIKELIHOOD_FALLS = claim("likelihood-size", "Fig. 8", r"$\widetilde{\mathcal{L}}$ falls with $n_h$.")(
+SECTION.claim("likelihood-size", "Fig. 8", r"$\widetilde{\mathcal{L}}$ falls with $n_h$.")(
     check_fall_with_size(LIKELIHOOD, NO_LIKELIHOOD)
 )
 
 
-@claim(
+@SECTION.claim(
     "likelihood-union",
     "Fig. 8",
     r"$\widetilde{\mathcal{L}}$ of all-temperature machines is above that of single-temperature ones.",
@@ -256,7 +260,9 @@ def union_above_single(family: FamilyView) -> Ruling:
     return decide(holds, "{}", by_size(words))
 
 
-@claim("nearest-entropy", "Text", r"The smallest $n_h$ gives the $\widetilde{\mathcal{L}}$ nearest to $S$.")
+@SECTION.claim(
+    "nearest-entropy", "Text", r"The smallest $n_h$ gives the $\widetilde{\mathcal{L}}$ nearest to $S$."
+)
 def smallest_nearest_to_entropy(family: FamilyView) -> Ruling:
     """Smallest root mean square distance over all temperatures."""
     curves, entropy = likelihoods(family), entropies(family)
@@ -271,7 +277,7 @@ def smallest_nearest_to_entropy(family: FamilyView) -> Ruling:
     return decide(nearest == min(distances), "root mean square distance from <i>S</i> per spin {}", words)
 
 
-@claim("pseudo-entropy", "Text", r"$\widetilde{S}$ < $S$.", of_any_model=True)
+@SECTION.claim("pseudo-entropy", "Text", r"$\widetilde{S}$ < $S$.", of_any_model=True)
 def pseudo_entropy_below(family: FamilyView) -> Ruling:
     """An identity, conditioning: at no temperature is S~ above S by more than 2 standard errors."""
     entropy = entropies(family)
@@ -285,7 +291,7 @@ def pseudo_entropy_below(family: FamilyView) -> Ruling:
     return decide(all(good), words, sum(good), len(good), with_error(gap, error), family.at(x))
 
 
-@claim(
+@SECTION.claim(
     "enumeration",
     "App. B, C",
     "Visible energy, conditionals, gradients, KL, CE, CD-$k$ and PCD-$k$ are as derived.",
@@ -294,21 +300,3 @@ def pseudo_entropy_below(family: FamilyView) -> Ruling:
 def derivations_right(family: FamilyView) -> Ruling:
     """Each against brute-force enumeration on tiny machines."""
     raise Missing("a study does not test it; the test suite compares each with enumeration of tiny machines")
-
-
-SECTION = Section(
-    "entropy",
-    "Pseudo-likelihood and entropy",
-    figures=(
-        RunFigure("fig-8", "Fig. 8", "Pseudo-likelihood and entropy", draw_entropies),
-        RunFigure("supp-heat-capacity", "Supp.", "Estimated heat capacity", draw_heat_capacities),
-    ),
-    tables=(each_view(bracket_table),),
-    claims=(
-        LIKELIHOOD_FALLS,
-        union_above_single,
-        smallest_nearest_to_entropy,
-        pseudo_entropy_below,
-        derivations_right,
-    ),
-)

@@ -13,9 +13,11 @@ from thermorbm.report.labels import TC, Label, T, cell, percent, plain, text
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.rules import indicator_label
 from thermorbm.report.run import Missing, Run, need
-from thermorbm.report.section import Cell, PageTable, RunFigure
+from thermorbm.report.section import Cell, PageTable, Section
 from thermorbm.report.style import COLOURS, GREY, colour, marker
 from thermorbm.study.results import Extrapolation, ExtrapolationPoint, ExtrapolationRow
+
+PART = Section("extrapolation", "The infinite lattice")  # of the section on T_c
 
 GROUPS = {None: "configurations", "main": "dense machines"}
 WORST_FIT = 6.63  # chi-squared per degree of freedom, beyond which the points lie on no such curve (p = 0.01)
@@ -24,6 +26,7 @@ N_CURVE = 40
 NO_FIT = "the peaks of this indicator were not fitted"
 
 
+@PART.figure("extrapolation", "Beyond", "The infinite lattice")
 def figures(run: Run) -> list[Chart]:
     """One figure for each set of lattices: peaks against L^(-1/nu), those of alike machines in one panel."""
     charts = [_figure(run, item) for item in run.results.extrapolations]
@@ -32,6 +35,7 @@ def figures(run: Run) -> list[Chart]:
     return charts
 
 
+@PART.table
 def extrapolation_tables(run: Run) -> list[PageTable]:
     return [_table(item) for item in run.results.extrapolations]
 
@@ -139,6 +143,3 @@ def _number(peak: ExtrapolationRow | ExtrapolationPoint) -> str:
         return "none"
     interval = peak.interval if isinstance(peak, ExtrapolationPoint) else None
     return cell(peak.estimate) if interval is None else "{:.4g}–{:.4g}".format(*interval)
-
-
-FIGURES = (RunFigure("extrapolation", "Beyond", "The infinite lattice", figures),)

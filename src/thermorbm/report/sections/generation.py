@@ -23,17 +23,16 @@ from thermorbm.report.panels import Panel, series
 from thermorbm.report.run import FamilyView, Missing, Points, need, pair_of, points
 from thermorbm.report.section import (
     Cell,
-    FamilyFigure,
     PageTable,
     Ruling,
     Section,
-    claim,
     decide,
-    each_view,
 )
 from thermorbm.report.sections.data import data_series, exact_series
 from thermorbm.report.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, VERMILION
 from thermorbm.study.results import Generation
+
+SECTION = Section("generation", "Generated configurations")
 
 SHOWN = ("energy_per_spin", "abs_magnetization_per_spin", "heat_capacity_per_spin")
 FROM_M = Label(r"$p_h=(\langle|m|\rangle+1)/2$")
@@ -52,8 +51,8 @@ NOT_GENERATED, NO_ENERGIES = "no configurations were generated", "energies were 
 ROLES_SHOWN = ("main", "symmetric", "union", "other")
 
 
+@SECTION.family_figure("fig-6", "Fig. 6", "Generated configurations")
 def draw_generated(family: FamilyView) -> Chart:
-    """Figure 6."""
     family.check_uniform_order()
     panels = [panel for name in SHOWN if (panel := _panel(family, name)).series]
     if not any(len(panel.series) > 2 for panel in panels):
@@ -101,6 +100,7 @@ def generated_curve(family: FamilyView, start: str, quantity: str) -> Points:
     return curve
 
 
+@SECTION.family_figure("text-chains", "Text", "Chains from two starts")
 def draw_relaxation(family: FamilyView) -> Chart:
     """How <E> and <|m|> of chains go from their start to equilibrium."""
     family.check_uniform_order()
@@ -140,6 +140,7 @@ def _relaxation_panel(family: FamilyView, value: float, name: str) -> Panel:
     return Panel(family.at(value), plain("Gibbs step"), axis(f"{name}_per_spin"), tuple(curves))
 
 
+@SECTION.family_table()
 def quality_table(family: FamilyView) -> PageTable:
     """A row for each machine: long chains beside the data in standard errors, and the verdict."""
     machines = [machine for role in ROLES_SHOWN for machine in family.results.first_seeds(role)]
@@ -179,21 +180,23 @@ def energy_errors(family: FamilyView) -> tuple[list[float], Markup]:
     return errors, list_with(" at ", [(short(e, 2), place) for e, place in zip(errors, places, strict=True)])
 
 
-@claim("generation-ends", "Fig. 6", "One-step reconstructions are good at low and high temperature.", 2)
+@SECTION.claim(
+    "generation-ends", "Fig. 6", "One-step reconstructions are good at low and high temperature.", 2
+)
 def good_at_both_ends(family: FamilyView) -> Ruling:
     """Their energy is within 0.1 J per spin, 5 % of its range, of the data's at both ends."""
     (cold, _, hot), words = energy_errors(family)
     return decide(max(cold, hot) <= 0.1, "energy off by {} J per spin", words)
 
 
-@claim("generation-near", "Fig. 6", "They are worse near $T_c$.", 2)
+@SECTION.claim("generation-near", "Fig. 6", "They are worse near $T_c$.", 2)
 def worse_near_critical(family: FamilyView) -> Ruling:
     """Their energy is further off, in J per spin, near T_c than at the low and the high temperature."""
     (cold, near, hot), words = energy_errors(family)
     return decide(near > max(cold, hot), "energy off by {} J per spin", words)
 
 
-@claim(
+@SECTION.claim(
     "faster-start", "Text", "From $p_h$, Gibbs chains reach equilibrium in fewer steps than from random $h$."
 )
 def faster_from_p_hidden(family: FamilyView) -> Ruling:
@@ -209,15 +212,3 @@ def faster_from_p_hidden(family: FamilyView) -> Ruling:
         "steps from <i>p</i><sub>h</sub> and from random starts: {}",
         list_with(" at ", words, "; "),
     )
-
-
-SECTION = Section(
-    "generation",
-    "Generated configurations",
-    figures=(
-        FamilyFigure("fig-6", "Fig. 6", "Generated configurations", draw_generated),
-        FamilyFigure("text-chains", "Text", "Chains from two starts", draw_relaxation),
-    ),
-    tables=(each_view(quality_table),),
-    claims=(good_at_both_ends, worse_near_critical, faster_from_p_hidden),
-)

@@ -23,9 +23,11 @@ from thermorbm.report.labels import (
 from thermorbm.report.panels import Panel, Series
 from thermorbm.report.rules import estimates_by, moments_of
 from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, need
-from thermorbm.report.section import FamilyFigure, Ruling, claim, decide
+from thermorbm.report.section import Ruling, Section, decide
 from thermorbm.report.style import BLUE, VERMILION
 from thermorbm.study.results import MachineResults
+
+PART = Section("remarks", "Side remarks")  # of the supplement
 
 PROPORTIONS = (
     "visible_energy_mean_per_spin",
@@ -43,6 +45,7 @@ def unbalanced_machines(family: FamilyView) -> list[tuple[float, MachineResults,
     return need(pairs or None, NO_MACHINES["unbalanced"])
 
 
+@PART.family_figure("text-signs", "Text", "Unequal signs")
 def draw_unequal_signs(family: FamilyView) -> Chart:
     """Biases and inverse-filter sums of machines trained on data with more spins of one sign."""
     pairs = unbalanced_machines(family)
@@ -74,6 +77,7 @@ def _both_signs(
     )
 
 
+@PART.family_figure("text-proportions", "Text", "Other proportions of the data")
 def draw_other_proportions(family: FamilyView) -> Chart:
     """Machines for all temperatures, trained on equal and on other proportions."""
     n_hidden = family.smallest("union-proportions")
@@ -102,7 +106,7 @@ def _both_proportions(family: FamilyView, n_hidden: int, name: str) -> list[Seri
     return [*curve_series(plain("equal"), equal, 0), *curve_series(plain("other proportions"), other, 1)]
 
 
-@claim("unbalanced", "Text", "Unequal signs in the data shift ⟨$b_j$⟩ and the inverse-filter sums.")
+@PART.claim("unbalanced", "Text", "Unequal signs in the data shift ⟨$b_j$⟩ and the inverse-filter sums.")
 def unequal_signs_shift(family: FamilyView) -> Ruling:
     """Both means more than 3 standard errors from zero, and further than with balanced data."""
     words, moved = [], []
@@ -123,7 +127,9 @@ def mean_in_errors(machine: MachineResults, name: str) -> float:
     return moments.mean / error if error > 0 else 0.0
 
 
-@claim("proportions", "Text", "Other proportions of temperatures move $T_c$ of the all-temperature machine.")
+@PART.claim(
+    "proportions", "Text", "Other proportions of temperatures move $T_c$ of the all-temperature machine."
+)
 def proportions_move_tc(family: FamilyView) -> Ruling:
     """Some indicator moves by more than 2 standard errors."""
     others = {(i.row.indicator, i.n_hidden): i for i in estimates_by(family, "union-proportions", "")}
@@ -139,10 +145,3 @@ def proportions_move_tc(family: FamilyView) -> Ruling:
         for a, b in pairs
     ]
     return decide(moved, "{}", Markup("; ").join(words))
-
-
-FIGURES = (
-    FamilyFigure("text-signs", "Text", "Unequal signs", draw_unequal_signs),
-    FamilyFigure("text-proportions", "Text", "Other proportions of the data", draw_other_proportions),
-)
-CLAIMS = (unequal_signs_shift, proportions_move_tc)

@@ -10,10 +10,12 @@ from thermorbm.report.chart import Chart, curves_chart
 from thermorbm.report.labels import TC, Label, Measured, cell, plain, text
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.run import Missing, Run
-from thermorbm.report.section import Cell, PageTable, RunFigure, Section
+from thermorbm.report.section import Cell, PageTable, Section
 from thermorbm.report.style import BLACK, BLUE, GREY, VERMILION, colour
 from thermorbm.study.quantities import Arrays
 from thermorbm.study.result_curves import Exponents, Scaling
+
+SECTION = Section("scaling", "Finite-size scaling")
 
 BINDER = Label("$U_4$")
 SCALED_T = Label(r"$(T - T_c)\,L^{1/\nu}$")
@@ -32,6 +34,7 @@ ROWS = {
 }
 
 
+@SECTION.figure("binder", "Beyond", "Binder crossing")
 def draw_binder(run: Run) -> list[Chart]:
     """U4 over the temperature for every side, and where neighbouring sides cross."""
     return [_binder(run, item, fit) for item, fit in fitted_scalings(run)]
@@ -90,6 +93,7 @@ def _known_line(end: float, value: float) -> Series:
     return series(plain("known"), [0.0, end], [value] * 2, colour=GREY, dash="dash", width=0.8)
 
 
+@SECTION.figure("sides", "Beyond", "Transition of finite lattices")
 def draw_sides(run: Run) -> list[Chart]:
     """T_c by crossings and by peaks, against the side."""
     return [_sides(run, item, fit) for item, fit in fitted_scalings(run)]
@@ -135,6 +139,7 @@ def _peaks(run: Run, item: Scaling, scale: float) -> list[Series]:
     return curves
 
 
+@SECTION.figure("collapse", "Beyond", "Data collapse")
 def draw_collapse(run: Run) -> list[Chart]:
     """U4, |m| and m^2 of all sides as functions of one variable."""
     return [_collapse(run, item, fit) for item, fit in fitted_scalings(run)]
@@ -165,6 +170,7 @@ def _collapse(run: Run, item: Scaling, fit: Exponents) -> Chart:
     return curves_chart(caption, panels, f"-{item.name}", plain(f": {item.name}"), columns=3, height=2.5)
 
 
+@SECTION.table
 def scaling_tables(run: Run) -> list[PageTable]:
     """T_c and exponents beside what is known, one table for each set of lattices."""
     return [_table(item, item.fit) for item in run.results.scalings if item.fit is not None]
@@ -208,15 +214,3 @@ def _arrays(run: Run, item: Scaling) -> Arrays:
     if not arrays:
         raise Missing("the curves of finite-size scaling were not stored")
     return arrays
-
-
-SECTION = Section(
-    "scaling",
-    "Finite-size scaling",
-    figures=(
-        RunFigure("binder", "Beyond", "Binder crossing", draw_binder),
-        RunFigure("sides", "Beyond", "Transition of finite lattices", draw_sides),
-        RunFigure("collapse", "Beyond", "Data collapse", draw_collapse),
-    ),
-    tables=(scaling_tables,),
-)

@@ -22,12 +22,14 @@ from thermorbm.report.labels import N_HIDDEN, Label, axis, percent, plain, size_
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.rules import check_fall_with_size
 from thermorbm.report.run import NO_MACHINES, ONE_SIZE, FamilyView, Missing, need, pair_of, points
-from thermorbm.report.section import FamilyFigure, Ruling, Section, claim, decide
+from thermorbm.report.section import Ruling, Section, decide
 from thermorbm.report.sections import filter_sums, remarks
 from thermorbm.report.sections.entropy import NO_COMMON, NO_LIKELIHOOD, common_values, likelihoods
 from thermorbm.report.style import colour, marker
 from thermorbm.study.quantities import QUANTITIES
 from thermorbm.study.results import MachineResults
+
+SECTION = Section("supplement", "Further figures")
 
 CROSS_ENTROPY = plain("cross entropy per unit")
 WITHOUT_BIASES = ("pseudo_likelihood_per_spin", "visible_energy_variance_per_spin", "filter_sum_abs_variance")
@@ -38,6 +40,7 @@ RECONSTRUCTION = {
 }
 
 
+@SECTION.family_figure("supp-training", "Supp.", "Training curves")
 def draw_training(family: FamilyView) -> Chart:
     """L~ and CE per epoch at the landmarks, and of the machines for all temperatures."""
     panels, n_sites = [], need(next(iter(family.results.data), None), "there are no data").n_sites
@@ -76,6 +79,7 @@ def _histories(
     return tuple(curves)
 
 
+@SECTION.family_figure("supp-zero-bias", "Supp.", "Machines without biases")
 def draw_zero_bias(family: FamilyView) -> Chart:
     """Machines without biases beside those with them."""
     n_hidden = family.smallest("zero-bias")
@@ -101,27 +105,10 @@ def _with_and_without(family: FamilyView, n_hidden: int, name: str) -> list[Seri
     ]
 
 
-def draw_all_filters(family: FamilyView) -> list[Chart]:
-    """Every filter of the machines for which they were kept, which are some of the smallest."""
-    charts = []
-    for value, machine in family.smallest_machines():
-        arrays = family.run.arrays(machine.weights.file if machine.weights else None)
-        if "all_filters" in arrays and family.shape:
-            filters = (arrays["all_filters"] * float(arrays["all_filters_scale"])).reshape(-1, *family.shape)
-            charts.append(_sheet(family, value, machine.n_hidden, filters))
-    if not charts:
-        raise Missing("no machine's filters were all kept (`all_filters` in the study)")
-    return charts
+SECTION.include(filter_sums.SUPPLEMENT)
 
 
-def _sheet(family: FamilyView, value: float, n_hidden: int, filters: np.ndarray[Any, Any]) -> Chart:
-    layer = " One layer of the cube is shown." if len(family.shape or []) == 3 else ""
-    words = "All {} filters of a machine at {}, in the order of the hidden units.{}"
-    caption = text(words, len(filters), family.at(value), layer)
-    id, title = f"-{value:g}-h{n_hidden}", ", " + family.at(value)
-    return Chart(caption, sheet_figure(filters), lossy=True, id=id, title=title)
-
-
+@SECTION.family_figure("supp-reconstruction", "Supp.", "Reconstruction error")
 def draw_reconstruction(family: FamilyView) -> Chart:
     """How far generated configurations are from the data, against the number of hidden units."""
     if len(family.results.sizes()) < 2:
@@ -162,6 +149,32 @@ def _error(family: FamilyView, n_hidden: int, value: float, name: str) -> tuple[
     return abs(made.value - true.value), math.hypot(made.error, true.error)
 
 
+SECTION.include(remarks.PART)
+
+
+@SECTION.family_figure("supp-filters", "Supp.", "All filters")
+def draw_all_filters(family: FamilyView) -> list[Chart]:
+    """Every filter of the machines for which they were kept, which are some of the smallest."""
+    charts = []
+    for value, machine in family.smallest_machines():
+        arrays = family.run.arrays(machine.weights.file if machine.weights else None)
+        if "all_filters" in arrays and family.shape:
+            filters = (arrays["all_filters"] * float(arrays["all_filters_scale"])).reshape(-1, *family.shape)
+            charts.append(_sheet(family, value, machine.n_hidden, filters))
+    if not charts:
+        raise Missing("no machine's filters were all kept (`all_filters` in the study)")
+    return charts
+
+
+def _sheet(family: FamilyView, value: float, n_hidden: int, filters: np.ndarray[Any, Any]) -> Chart:
+    layer = " One layer of the cube is shown." if len(family.shape or []) == 3 else ""
+    words = "All {} filters of a machine at {}, in the order of the hidden units.{}"
+    caption = text(words, len(filters), family.at(value), layer)
+    id, title = f"-{value:g}-h{n_hidden}", ", " + family.at(value)
+    return Chart(caption, sheet_figure(filters), lossy=True, id=id, title=title)
+
+
+@SECTION.family_figure("supp-quantities", "Supp.", "Further quantities")
 def draw_further_quantities(family: FamilyView) -> list[Chart]:
     """Quantities that are measured by a function of their own, which no other figure shows; often none."""
     data, panels = family.thermodynamics.curves, []
@@ -175,7 +188,7 @@ def draw_further_quantities(family: FamilyView) -> list[Chart]:
     return [curves_chart(caption, panels)] if panels else []
 
 
-@claim("zero-bias", "Supp.", "Machines without biases give the same physics.")
+@SECTION.claim("zero-bias", "Supp.", "Machines without biases give the same physics.")
 def same_without_biases(family: FamilyView) -> Ruling:
     """L~ within 5 % at every common temperature."""
     n_hidden = family.smallest("zero-bias")
@@ -187,23 +200,7 @@ def same_without_biases(family: FamilyView) -> Ruling:
     return decide(worst <= 0.05, words, percent(worst), family.at(x), size_label(n_hidden))
 
 
-@claim("reconstruction", "Supp.", "The reconstruction error falls with $n_h$.")
+@SECTION.claim("reconstruction", "Supp.", "The reconstruction error falls with $n_h$.")
 def reconstruction_improves(family: FamilyView) -> Ruling:
     """The cross entropy of larger machines is lower at most temperatures, nowhere higher by 2 errors."""
     return check_fall_with_size("cross_entropy", NO_LIKELIHOOD)(family)
-
-
-SECTION = Section(
-    "supplement",
-    "Further figures",
-    figures=(
-        FamilyFigure("supp-training", "Supp.", "Training curves", draw_training),
-        FamilyFigure("supp-zero-bias", "Supp.", "Machines without biases", draw_zero_bias),
-        *filter_sums.SUPPLEMENT,
-        FamilyFigure("supp-reconstruction", "Supp.", "Reconstruction error", draw_reconstruction),
-        *remarks.FIGURES,
-        FamilyFigure("supp-filters", "Supp.", "All filters", draw_all_filters),
-        FamilyFigure("supp-quantities", "Supp.", "Further quantities", draw_further_quantities),
-    ),
-    claims=(*remarks.CLAIMS, same_without_biases, reconstruction_improves),
-)

@@ -30,11 +30,13 @@ from thermorbm.report.labels import (
 )
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, Points, need, points
-from thermorbm.report.section import Cell, FamilyFigure, PageTable, Section, each_family
+from thermorbm.report.section import Cell, PageTable, Section
 from thermorbm.report.sections.data import data_series, exact_series, infinite_series
 from thermorbm.report.sections.entropy import entropy_series, smooth_series, upper_edges
 from thermorbm.report.style import BLACK, GREY, colour, marker
 from thermorbm.study.results import Interactions, MachineResults
+
+SECTION = Section("symmetric", "Machines that know the lattice")
 
 ROLE = "symmetric"
 MOST_ROWS, MOST_FILTERS = 8, 8
@@ -59,6 +61,7 @@ def _learned(machine: MachineResults) -> tuple[float, Interactions]:
     return need(machine.value, NO_MACHINES[ROLE]), need(machine.interactions, NO_MACHINES[ROLE])
 
 
+@SECTION.family_figure("symmetric-filters", "Symmetric", "Filters shared by all sites")
 def draw_filters(family: FamilyView) -> Chart:
     """Every filter of some machines."""
     machines = fewest_filters(family)
@@ -76,6 +79,7 @@ def draw_filters(family: FamilyView) -> Chart:
     return Chart(caption, filter_rows(rows, min(MOST_FILTERS, max(len(row[1]) for row in rows))))
 
 
+@SECTION.family_figure("symmetric-couplings", "Symmetric", "Learned couplings")
 def draw_couplings(family: FamilyView) -> Chart:
     """J(r) T of every distance against temperature, or J(r) / k_B T against another control parameter."""
     caption = text(
@@ -195,6 +199,7 @@ def _reference(machines: list[MachineResults], level: float) -> Series:
     return series(plain("truth"), ends, [level, level], colour=BLACK, dash="dot", listed=level == 0.0)
 
 
+@SECTION.family_figure("symmetric-entropy", "Symmetric", "Entropy from symmetric machines")
 def draw_entropy(family: FamilyView) -> Chart:
     """The upper edge of the entropy and the likelihood beside the dense machines' and the exact curve."""
     symmetric = Column(family, ROLE)
@@ -239,6 +244,7 @@ def _named(prefix: str, item: Series) -> Series:
     return replace(item, name=plain(prefix + ", ") + item.name)
 
 
+@SECTION.family_table()
 def coupling_table(family: FamilyView) -> PageTable:
     """A row for each symmetric machine: its couplings, its field, and the temperature they tell."""
     machines = [machine for machine in family.results.first_seeds(ROLE) if machine.interactions]
@@ -300,15 +306,3 @@ def _field_and_largest(learned: Interactions, others: list[float], unit: float) 
         short(max(others) * unit if others else None, 2),
         short(max(fours) * unit if fours else None, 2),
     ]
-
-
-SECTION = Section(
-    "symmetric",
-    "Machines that know the lattice",
-    figures=(
-        FamilyFigure("symmetric-filters", "Symmetric", "Filters shared by all sites", draw_filters),
-        FamilyFigure("symmetric-couplings", "Symmetric", "Learned couplings", draw_couplings),
-        FamilyFigure("symmetric-entropy", "Symmetric", "Entropy from symmetric machines", draw_entropy),
-    ),
-    tables=(each_family(coupling_table),),
-)

@@ -18,9 +18,11 @@ from thermorbm.report.labels import DENSITY, WEIGHTS, Measured, plain, short, si
 from thermorbm.report.panels import Panel, Series
 from thermorbm.report.rules import FLAT, NO_DOMAINS, moments_of
 from thermorbm.report.run import NO_MACHINES, FamilyView, need
-from thermorbm.report.section import Check, FamilyFigure, Ruling, claim, compare, decide
+from thermorbm.report.section import Check, Ruling, Section, compare, decide
 from thermorbm.report.style import colour
 from thermorbm.study.results import MachineResults
+
+PART = Section("union", "Machines for all temperatures")  # of the section on weights
 
 FILTERS_SHOWN = 4
 
@@ -30,8 +32,8 @@ def union_machine(family: FamilyView) -> MachineResults:
     return need(family.results.machine("union", family.smallest("union"), None), NO_MACHINES["union"])
 
 
+@PART.family_figure("fig-4a", "Fig. 4a", "Filters of a machine for all together")
 def draw_filters(family: FamilyView) -> Chart:
-    """Figure 4a."""
     machine = union_machine(family)
     figure = filter_rows([(plain(family.run.all_values), *lattice_filters(family, machine))], FILTERS_SHOWN)
     caption = text(
@@ -42,8 +44,8 @@ def draw_filters(family: FamilyView) -> Chart:
     return Chart(caption, figure)
 
 
+@PART.family_figure("fig-4bc", "Fig. 4b, c", "Weights of a machine for all together")
 def draw_distributions(family: FamilyView) -> Chart:
-    """Figures 4b and 4c."""
     panels = [Panel(label, label, DENSITY, _distributions(family, key)) for key, label in WEIGHTS.items()]
     caption = text(
         "Distributions in machines that were trained on {} together: couplings, visible and hidden biases "
@@ -76,7 +78,7 @@ def largest_domain(machine: MachineResults) -> Measured:
     return need(need(machine.weights, NO_DOMAINS).largest_domain, NO_DOMAINS)
 
 
-@claim("union-domain", "Fig. 4", "Each filter of the all-temperature machine has one large domain.")
+@PART.claim("union-domain", "Fig. 4", "Each filter of the all-temperature machine has one large domain.")
 def one_large_domain(family: FamilyView) -> Ruling:
     """Its largest domain covers a larger share of the lattice, by 3 standard errors, than in the machine at
     high temperature, whose filters have no order.
@@ -101,11 +103,5 @@ def check_two_peaks(name: str) -> Check:
     return check
 
 
-BIASES = claim("union-c", "Fig. 4", "Its hidden biases $c_i$ have two peaks.")(check_two_peaks("c"))
-SUMS = claim("union-sums", "Fig. 4", "Its filter sums have two peaks.")(check_two_peaks("filter_sums"))
-
-FIGURES = (
-    FamilyFigure("fig-4a", "Fig. 4a", "Filters of a machine for all together", draw_filters),
-    FamilyFigure("fig-4bc", "Fig. 4b, c", "Weights of a machine for all together", draw_distributions),
-)
-CLAIMS = (one_large_domain, BIASES, SUMS)
+PART.claim("union-c", "Fig. 4", "Its hidden biases $c_i$ have two peaks.")(check_two_peaks("c"))
+PART.claim("union-sums", "Fig. 4", "Its filter sums have two peaks.")(check_two_peaks("filter_sums"))

@@ -36,16 +36,18 @@ from thermorbm.report.labels import (
 from thermorbm.report.panels import Panel
 from thermorbm.report.rules import NO_DOMAINS, check_gaussian, largest_ratio, mean_in_deviations, moments_of
 from thermorbm.report.run import NO_WEIGHTS, FamilyView, Points, need
-from thermorbm.report.section import FamilyFigure, Ruling, Section, claim, compare, decide
+from thermorbm.report.section import Ruling, Section, compare, decide
 from thermorbm.report.sections import filter_sums, union
 from thermorbm.study.results import MachineResults
+
+SECTION = Section("weights", "Filters and inverse filters")
 
 FILTERS_SHOWN = 5
 NEAR = 0.1  # a peak of a curve on a coarse grid counts as near T_c within a tenth of it
 
 
+@SECTION.family_figure("fig-2", "Fig. 2", "Couplings and biases")
 def draw_distributions(family: FamilyView) -> Chart:
-    """Figure 2."""
     panels = [
         Panel(label, label, DENSITY, landmark_histograms(family, key))
         for key, label in list(WEIGHTS.items())[:3]
@@ -78,8 +80,8 @@ def weight_variances(family: FamilyView) -> Points:
     return [(x, m.weights.W.variance, 0.0) for x, m in family.smallest_machines() if m.weights]
 
 
+@SECTION.family_figure("fig-3a", "Fig. 3a", "Filters")
 def draw_filters(family: FamilyView) -> Chart:
-    """Figure 3a."""
     rows = [
         (family.at(value), *lattice_filters(family, machine))
         for value, machine, _ in landmark_machines(family)
@@ -103,14 +105,14 @@ def _majority(filters: NDArray[Any]) -> float:
     return float(np.maximum(positive, 1 - positive).mean())
 
 
-@claim("w-gaussian", "Fig. 2", "The couplings $W_{ij}$ are Gaussian.")
+@SECTION.claim("w-gaussian", "Fig. 2", "The couplings $W_{ij}$ are Gaussian.")
 def couplings_gaussian(family: FamilyView) -> Ruling:
     """Moments: |excess kurtosis| <= 1 and |skewness| <= 0.5 below, near and above T_c."""
     is_gaussian, moments = check_gaussian(family, "W")
     return decide(is_gaussian, "{}", moments)
 
 
-@claim("w-mean", "Fig. 2", "Their mean is zero.")
+@SECTION.claim("w-mean", "Fig. 2", "Their mean is zero.")
 def couplings_mean_zero(family: FamilyView) -> Ruling:
     """Deviation from zero: |mean| <= 0.1 standard deviations at every temperature."""
     ratio, value = largest_ratio(family, "W", mean_in_deviations)
@@ -119,7 +121,7 @@ def couplings_mean_zero(family: FamilyView) -> Ruling:
     )
 
 
-@claim("w-variance", "Fig. 2", "Their variance is largest near $T_c$.")
+@SECTION.claim("w-variance", "Fig. 2", "Their variance is largest near $T_c$.")
 def variance_largest_near_critical(family: FamilyView) -> Ruling:
     """The temperature of the largest variance is within 10 % of T_c."""
     critical, variances = need(family.critical, "T_c is not known"), weight_variances(family)
@@ -132,7 +134,7 @@ def variance_largest_near_critical(family: FamilyView) -> Ruling:
     )  # fmt: skip
 
 
-@claim("biases-small", "Fig. 2", "Biases $b_j$, $c_i$ are near zero.")
+@SECTION.claim("biases-small", "Fig. 2", "Biases $b_j$, $c_i$ are near zero.")
 def biases_small(family: FamilyView) -> Ruling:
     """Root mean square <= 0.1 at every temperature."""
     largest = {name: largest_ratio(family, name, math.hypot) for name in ("b", "c")}
@@ -143,7 +145,7 @@ def biases_small(family: FamilyView) -> Ruling:
     )
 
 
-@claim("biases-symmetric", "Fig. 2", "Biases are symmetric about zero for balanced data.")
+@SECTION.claim("biases-symmetric", "Fig. 2", "Biases are symmetric about zero for balanced data.")
 def biases_symmetric(family: FamilyView) -> Ruling:
     """Deviation from zero: |mean| <= one standard deviation at every temperature."""
     largest = {name: largest_ratio(family, name, mean_in_deviations) for name in ("b", "c")}
@@ -183,7 +185,7 @@ def majority(machine: MachineResults) -> Measured:
     return need(need(machine.weights, NO_MAJORITY).majority_sign, NO_MAJORITY)
 
 
-@claim(
+@SECTION.claim(
     "filters-low", "Fig. 3a", "At low temperature the weights of a filter tend to be mostly of one sign.", 2
 )
 def one_sign_when_cold(family: FamilyView) -> Ruling:
@@ -199,14 +201,14 @@ def one_sign_when_cold(family: FamilyView) -> Ruling:
     return compare(difference, error, "share of the majority sign {}", words)
 
 
-@claim("filters-high", "Fig. 3a", "At high temperature the signs in a filter mix.", 2)
+@SECTION.claim("filters-high", "Fig. 3a", "At high temperature the signs in a filter mix.", 2)
 def mixed_signs_when_hot(family: FamilyView) -> Ruling:
     """At most a fifth of the variance of W lies between the means of filters at the high temperature."""
     share, words = uniform_share(family, -1)
     return decide(share <= 0.2, "{}", words)
 
 
-@claim("filters-near", "Fig. 3a", "Near $T_c$ filters have clusters of many sizes.", 2)
+@SECTION.claim("filters-near", "Fig. 3a", "Near $T_c$ filters have clusters of many sizes.", 2)
 def clusters_near_critical(family: FamilyView) -> Ruling:
     """The size of the largest domain differs most between filters near T_c."""
     spreads = {
@@ -218,25 +220,5 @@ def clusters_near_critical(family: FamilyView) -> Ruling:
     return decide(widest == near_critical(family), "spread of the largest domain's share of sites {}", words)
 
 
-SECTION = Section(
-    "weights",
-    "Filters and inverse filters",
-    figures=(
-        FamilyFigure("fig-2", "Fig. 2", "Couplings and biases", draw_distributions),
-        FamilyFigure("fig-3a", "Fig. 3a", "Filters", draw_filters),
-        *filter_sums.FIGURES,
-        *union.FIGURES,
-    ),
-    claims=(
-        couplings_gaussian,
-        couplings_mean_zero,
-        variance_largest_near_critical,
-        biases_small,
-        biases_symmetric,
-        one_sign_when_cold,
-        mixed_signs_when_hot,
-        clusters_near_critical,
-        *filter_sums.CLAIMS,
-        *union.CLAIMS,
-    ),
-)
+SECTION.include(filter_sums.PART)
+SECTION.include(union.PART)
