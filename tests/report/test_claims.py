@@ -2,7 +2,6 @@
 
 import importlib
 import pkgutil
-import sys
 
 import pytest
 from markupsafe import Markup
@@ -162,10 +161,8 @@ def test_failures_of_the_report_are_seen_on_the_page(copied_run, quick_figures, 
     wrong = Section(
         "wrong", "Wrong", (FamilyFigure("fig-0", "Fig. 0", "Bug", bug),), (bug,), (a_claim(bug),), bug
     )
-    building = sys.modules[build.__module__]
-    for module in (building, sections):
-        monkeypatch.setattr(module, "SECTIONS", (*SECTIONS, wrong))
-    monkeypatch.setattr("thermorbm.report.page.SECTIONS", (*SECTIONS, wrong))
+    for module in ("page", "sections"):
+        monkeypatch.setattr(f"thermorbm.report.{module}.SECTIONS", (*SECTIONS, wrong))
     page = build(copied_run).read_text(encoding="utf-8")
     assert "The report itself failed in 6 places" in page
     assert page.count("the report failed here: KeyError: &#39;&lt;img&gt;&#39; (test_claims.py") == 4
