@@ -203,11 +203,12 @@ def as_theirs(columns: Sequence[Column], more: str = "") -> str:
     return f" Machines trained as the paper's are scored on their training data, as there{more}."
 
 
-def per_size(column: Column, curve: str, **style: Any) -> list[Series]:
-    """One curve for each number of hidden units."""
+def per_size(column: Column, curve: str, prefix: Label | str = "", **style: Any) -> list[Series]:
+    """One curve for each number of hidden units. prefix: what stands before that number in the legend."""
     curves: list[Series] = []
     for index, item in column.looks:
-        curves += curve_series(size_label(item.n_hidden), points(item.curves.get(curve)), index, **style)
+        name = prefix + size_label(item.n_hidden)
+        curves += curve_series(name, points(item.curves.get(curve)), index, **style)
     return curves
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
 
 from markupsafe import Markup
@@ -70,8 +69,8 @@ def _mean_panel(column: Column) -> Panel:
 
 def _variance_panel(column: Column) -> Panel:
     curves = per_size(column, column.family.scored(VARIANCE))
-    for series in per_size(column, WITHOUT_BIASES, dash="dash", marker=None):
-        curves.append(replace(series, name=APPROXIMATIONS["zero_bias"][0] + ", " + series.name))
+    without_biases = APPROXIMATIONS["zero_bias"][0] + ", "
+    curves += per_size(column, WITHOUT_BIASES, without_biases, dash="dash", marker=None)
     return control_panel(column.family, column.title, axis(VARIANCE), curves)
 
 

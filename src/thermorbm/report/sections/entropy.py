@@ -83,10 +83,10 @@ def _panel(column: Column) -> Panel:
     return control_panel(family, column.title, plain("nats per spin"), curves)
 
 
-def upper_edges(column: Column) -> list[Series]:
+def upper_edges(column: Column, prefix: str = "", **style: Any) -> list[Series]:
     """The upper edge of the entropy bracket for each number of hidden units."""
-    curves = per_size(column, "entropy_upper_per_spin", marker="triangle-down", dash="dashdot")
-    return [replace(item, name=UPPER_EDGE + PER_SPIN + ", " + item.name) for item in curves]
+    name, label = "entropy_upper_per_spin", UPPER_EDGE + PER_SPIN + ", "
+    return per_size(column, name, prefix + label, marker="triangle-down", dash="dashdot", **style)
 
 
 def entropy_series(family: FamilyView) -> list[Series]:

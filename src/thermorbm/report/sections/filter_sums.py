@@ -33,7 +33,6 @@ from thermorbm.report.rules import (
 )
 from thermorbm.report.run import FamilyView, Missing, Run, points
 from thermorbm.report.section import Ruling, Section, decide
-from thermorbm.study.results import Indicators
 
 PART = Section("filter-sums", "Sums of filters")  # of the section on weights
 SUPPLEMENT = Section("filter-sums-more", "More on sums of filters")
@@ -136,9 +135,15 @@ def draw_abs_variances(run: Run) -> Chart:
 @SUPPLEMENT.family_figure("supp-correlation", "Supp.", "Inverse-filter correlation at fixed distance")
 def draw_fixed_distances(family: FamilyView) -> Chart:
     """Supplement: correlation of inverse filters at fixed distances against the control parameter."""
-    panels = [
-        panel for item in family.results.indicators_of() if (panel := _fixed_panel(family, item)).series
-    ]
+    panels = []
+    for item in family.results.indicators_of():
+        names = [name for name in item.curves if name.startswith(AT_DISTANCE)]
+        curves: list[Series] = []
+        for index, r in enumerate(sorted(int(name.removeprefix(AT_DISTANCE)) for name in names)):
+            curves += curve_series(DISTANCE + f" = {r}", points(item.curves[f"{AT_DISTANCE}{r}"]), index)
+        if curves:
+            title = family.title + ", " + size_label(item.n_hidden)
+            panels.append(control_panel(family, title, CORRELATION, curves))
     if not panels:
         raise Missing("the configurations have no lattice, so that inverse filters have no distance")
     caption = text(
@@ -147,15 +152,6 @@ def draw_fixed_distances(family: FamilyView) -> Chart:
         family.run.control_symbol,
     )  # fmt: skip
     return curves_chart(caption, panels, columns=min(2, len(panels)))
-
-
-def _fixed_panel(family: FamilyView, item: Indicators) -> Panel:
-    names = [name for name in item.curves if name.startswith(AT_DISTANCE)]
-    distances = sorted(int(name.removeprefix(AT_DISTANCE)) for name in names)
-    curves: list[Series] = []
-    for index, r in enumerate(distances):
-        curves += curve_series(DISTANCE + f" = {r}", points(item.curves.get(f"{AT_DISTANCE}{r}")), index)
-    return control_panel(family, family.title + ", " + size_label(item.n_hidden), CORRELATION, curves)
 
 
 @PART.claim("filter-sums", "Fig. 3b", "The distribution of filter sums goes from two peaks to one.")

@@ -222,10 +222,9 @@ def draw_entropy(family: FamilyView) -> Chart:
 
 def _entropy_panel(family: FamilyView, symmetric: Column) -> Panel:
     curves = entropy_series(family)
-    curves += [_named("symmetric, NLL", item) for item in per_size(symmetric, "nll_per_spin", dash=None)]
-    curves += [_named("symmetric", item) for item in upper_edges(symmetric)]
-    dense = upper_edges(Column(family, "main"))
-    curves += [_named("dense", replace(item, colour=GREY)) for item in dense]
+    curves += per_size(symmetric, "nll_per_spin", "symmetric, NLL, ", dash=None)
+    curves += upper_edges(symmetric, "symmetric, ")
+    curves += upper_edges(Column(family, "main"), "dense, ", colour=GREY)
     return control_panel(family, plain("entropy"), ENTROPY + PER_SPIN, curves)
 
 
@@ -233,15 +232,10 @@ def _heat_panel(family: FamilyView, symmetric: Column) -> Panel:
     name = "heat_capacity_per_spin"
     curves = exact_series(family, name) or infinite_series(family, name) + data_series(family, name)
     for index, item in symmetric.looks:
-        slopes = smooth_series(family, item, "nll_per_spin", "indicator", index)
-        curves += [_named("symmetric, from NLL", slope) for slope in slopes]
-    own = per_size(symmetric, "own_heat_capacity_per_spin", dash=None)
-    curves += [_named("symmetric, own chains", item) for item in own]
+        for slope in smooth_series(family, item, "nll_per_spin", "indicator", index):
+            curves.append(replace(slope, name="symmetric, from NLL, " + slope.name))
+    curves += per_size(symmetric, "own_heat_capacity_per_spin", "symmetric, own chains, ", dash=None)
     return control_panel(family, plain("heat capacity"), HEAT_CAPACITY + PER_SPIN, curves)
-
-
-def _named(prefix: str, item: Series) -> Series:
-    return replace(item, name=plain(prefix + ", ") + item.name)
 
 
 @SECTION.family_table()
