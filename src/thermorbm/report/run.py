@@ -187,6 +187,11 @@ class FamilyView:
         return self.results.critical_temperature
 
     @property
+    def over_temperature(self) -> bool:
+        """Whether the control parameter is the temperature."""
+        return self.run.results.study.control.is_temperature
+
+    @property
     def thermodynamics(self) -> Thermodynamics:
         """Averages of the configurations as curves; without any where they were not computed."""
         return self.results.thermodynamics or NO_THERMODYNAMICS

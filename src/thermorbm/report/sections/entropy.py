@@ -132,7 +132,7 @@ def draw_heat_capacities(run: Run) -> list[Chart]:
 
 def _slopes(column: Column) -> list[Series]:
     curves: list[Series] = []
-    if not column.family.run.results.study.control.is_temperature:
+    if not column.family.over_temperature:
         return curves  # T dS/dT is a heat capacity of a temperature alone
     for index, item in column.looks:
         curves += smooth_series(column.family, item, column.family.scored(LIKELIHOOD), "indicator", index)
