@@ -108,8 +108,13 @@ def draw_forest(family: FamilyView) -> list[Chart]:
         family.run.critical_symbol, TARGETS if any(item.target for item in items) else "",
         Markup(" ").join(_extremes(items)),
     )  # fmt: skip
-    pairs = [parts[start : start + 2] for start in range(0, len(parts), 2)]
-    return [_forest_chart(family, caption, pair, index) for index, pair in enumerate(pairs)]
+    charts = []
+    for start in range(0, len(parts), 2):
+        panels = [forest_panel(family, part) for part in parts[start : start + 2]]
+        height = 0.9 + 0.17 * max(len(panel.rows) for panel in panels)
+        id, title = (f"-{start // 2 + 1}", plain(", continued")) if start else ("", NOTHING)
+        charts.append(curves_chart(caption, panels, id, title, columns=len(panels), height=height))
+    return charts
 
 
 def _parts(items: list[TcEstimate]) -> list[list[TcEstimate]]:
@@ -122,13 +127,6 @@ def _parts(items: list[TcEstimate]) -> list[list[TcEstimate]]:
 
 def _kind(item: TcEstimate) -> str:
     return item.role if item.role in KINDS else ""
-
-
-def _forest_chart(family: FamilyView, caption: Markup, parts: list[list[TcEstimate]], index: int) -> Chart:
-    panels = [forest_panel(family, part) for part in parts]
-    height = 0.9 + 0.17 * max(len(part) for part in parts)
-    name, title = (f"-{index + 1}", plain(", continued")) if index else ("", NOTHING)
-    return curves_chart(caption, panels, name, title, columns=len(panels), height=height)
 
 
 def forest_panel(family: FamilyView, items: list[TcEstimate]) -> Panel:
@@ -248,18 +246,15 @@ def within_three_percent(family: FamilyView) -> Ruling:
     """Every size within 3 % of T_c of the infinite lattice; inconclusive where one is not determined."""
     critical = need(family.critical, "T_c is not known")
     items = searched_by(family, "main", family.scored("pseudo_likelihood_per_spin"))
-    words = by_size([(i.n_hidden or 0, _off_infinite(i)) for i in items])
-    if any(i.is_determined and abs(i.value / critical - 1) > 0.03 for i in items):
-        return decide(False, "{}", words)
-    if not all(i.is_determined for i in items):
+    rows = []
+    for item in items:
+        number = f"{item.number} ({percent(item.from_infinite, signed=True)})"
+        rows.append((item.n_hidden or 0, number if item.is_determined else "not determined"))
+    words, determined = by_size(rows), [item for item in items if item.is_determined]
+    is_close = all(abs(i.value / critical - 1) <= 0.03 for i in determined)
+    if is_close and len(determined) < len(items):
         return undecided("{}", words)
-    return decide(True, "{}", words)
-
-
-def _off_infinite(item: TcEstimate) -> str:
-    if not item.is_determined:
-        return "not determined"
-    return f"{item.number} ({percent(item.from_infinite, signed=True)})"
+    return decide(is_close, "{}", words)
 
 
 SECTION.include(extrapolation.PART)
