@@ -13,7 +13,6 @@ from thermorbm.report.chart import landmark_machines, near_critical
 from thermorbm.report.labels import (
     Label,
     by_size,
-    list_with,
     percent,
     plain,
     short,
@@ -63,7 +62,7 @@ def moments_at_landmarks(family: FamilyView, name: str, moment: str) -> tuple[li
         (value, float(getattr(moments_of(machine, name), moment)))
         for value, machine, _ in landmark_machines(family)
     ]
-    return [x for _, x in rows], list_with(" at ", [(short(x, 2), family.at(value)) for value, x in rows])
+    return [x for _, x in rows], family.list_at([(value, short(x, 2)) for value, x in rows])
 
 
 def check_gaussian(family: FamilyView, name: str) -> tuple[bool, Markup]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from markupsafe import Markup
+
 from thermorbm.errors import FileError
 from thermorbm.records import NotDone
-from thermorbm.report.labels import TC, Label, Measured, T, plain
+from thermorbm.report.labels import TC, Label, Measured, T, list_with, plain
 from thermorbm.runner.rundir import existing_run
 from thermorbm.runner.store import read_reduced
 from thermorbm.runner.task import ID
@@ -209,6 +212,10 @@ class FamilyView:
     def at(self, value: float) -> Label:
         """A value of the control parameter in words: T = 2.25."""
         return self.run.control_symbol + f"\u00a0=\u00a0{value:g}"
+
+    def list_at(self, pairs: Iterable[tuple[float, object]], between: str = ", ") -> Markup:
+        """What is said of each value of the control parameter: 0.1 at T = 1, 0.2 at T = 2."""
+        return list_with(" at ", [(words, self.at(value)) for value, words in pairs], between)
 
     def data_at(self, value: float) -> Data | None:
         """The balanced configurations at that value."""

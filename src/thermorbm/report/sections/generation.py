@@ -13,7 +13,6 @@ from thermorbm.report.labels import (
     N_HIDDEN,
     Label,
     axis,
-    list_with,
     plain,
     short,
     size_label,
@@ -176,8 +175,8 @@ def energy_errors(family: FamilyView) -> tuple[list[float], Markup]:
         errors.append(abs(need(made, NO_ENERGIES).value - need(data, NO_ENERGIES).value))
     if len(errors) < 3:
         raise Missing("fewer than three temperatures")
-    places = [family.at(value) for value in landmarks(family)]
-    return errors, list_with(" at ", [(short(e, 2), place) for e, place in zip(errors, places, strict=True)])
+    pairs = zip(landmarks(family), errors, strict=True)
+    return errors, family.list_at([(value, short(error, 2)) for value, error in pairs])
 
 
 @SECTION.claim(
@@ -206,9 +205,9 @@ def faster_from_p_hidden(family: FamilyView) -> Ruling:
         steps = generation_at(family, value).steps_to_equilibrium
         gained.append(steps["random"] - steps["p_h"])
         counts = [str(n) if n <= CHAIN_STEPS else f"more than {CHAIN_STEPS}" for n in steps.values()]
-        words.append((" and ".join(counts), family.at(value)))
+        words.append((value, " and ".join(counts)))
     return decide(
         min(gained) >= 0 and max(gained) > 0,
         "steps from <i>p</i><sub>h</sub> and from random starts: {}",
-        list_with(" at ", words, "; "),
+        family.list_at(words, "; "),
     )

@@ -23,7 +23,6 @@ from thermorbm.report.labels import (
     Label,
     by_size,
     cell,
-    list_with,
     plain,
     short,
     size_label,
@@ -142,8 +141,8 @@ def sign_rule_obeyed(family: FamilyView) -> Ruling:
     ordered = [value - 3 * error > 0.5 for x, value, error in curve if x <= critical]
     if not ordered:
         raise Missing("there are no temperatures below T_c")
-    shown = [(with_error(y, error), family.at(x)) for x, y, error in curve if x in landmarks(family)]
-    words = list_with(" at ", shown)
+    shown = [(x, with_error(y, error)) for x, y, error in curve if x in landmarks(family)]
+    words = family.list_at(shown)
     return decide(all(ordered), "fraction {} ({})", words, size_label(item.n_hidden))
 
 
@@ -159,8 +158,7 @@ def mean_magnetisation_zero(family: FamilyView) -> Ruling:
         value: hidden_at(family, family.smallest(), value).magnetization.mean for value in landmarks(family)
     }
     holds = all(abs(mean.value) <= max(0.05, 4 * mean.error) for mean in means.values())
-    shown = [(cell(mean), family.at(value)) for value, mean in means.items()]
-    words = list_with(" at ", shown)
+    words = family.list_at([(value, cell(mean)) for value, mean in means.items()])
     return decide(holds, "⟨<i>m</i><sub>h</sub>⟩ = {}", words)
 
 

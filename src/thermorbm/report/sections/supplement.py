@@ -189,11 +189,11 @@ def draw_unequal_signs(family: FamilyView) -> Chart:
             )
             label = WEIGHTS[key]
             panels.append(Panel(label + " at " + family.at(value), label, DENSITY, curves))
-    biases = [(short(moments_of(one, "b").mean, 2), family.at(value)) for value, one, _ in pairs]
+    biases = [(value, short(moments_of(one, "b").mean, 2)) for value, one, _ in pairs]
     caption = text(
         "Visible biases and sums of inverse filters of machines trained on data in which a fraction {} of "
         "the configurations has positive magnetisation, beside machines trained on balanced data. Mean "
-        "bias {}.", pairs[0][1].sector, list_with(" at ", biases),
+        "bias {}.", pairs[0][1].sector, family.list_at(biases),
     )  # fmt: skip
     return curves_chart(caption, panels, columns=min(2, len(pairs)))
 

@@ -71,16 +71,13 @@ def draw_distributions(family: FamilyView) -> Chart:
 def _spreads(family: FamilyView) -> Markup:
     """Standard deviations of W at the landmarks, and where the variance is largest."""
     spreads = [
-        (short(moments_of(machine, "W").variance ** 0.5, 3), family.at(value))
+        (value, short(moments_of(machine, "W").variance ** 0.5, 3))
         for value, machine, _ in landmark_machines(family)
     ]
     peak = peak_of(weight_variances(family))
     where = "" if peak is None else family.at(peak[0])
-    return text(
-        "The standard deviation of $W_{ij}$ is {}; its variance is largest at {}.",
-        list_with(" at ", spreads),
-        where,
-    )
+    words = "The standard deviation of $W_{ij}$ is {}; its variance is largest at {}."
+    return text(words, family.list_at(spreads), where)
 
 
 def weight_variances(family: FamilyView) -> Points:
@@ -182,11 +179,10 @@ def one_sign_when_cold(family: FamilyView) -> Ruling:
     """
     need(family.critical, "T_c is not known")
     (low, cold, _), *_, (high, hot, _) = landmark_machines(family)
-    rows = [(majority(machine), family.at(value)) for value, machine in ((low, cold), (high, hot))]
-    words = list_with(" at ", [(cell(share), place) for share, place in rows])
-    difference = rows[0][0].value - rows[1][0].value
-    error = math.hypot(rows[0][0].error, rows[1][0].error)
-    return compare(difference, error, "share of the majority sign {}", words)
+    in_cold, in_heat = majority(cold), majority(hot)
+    words = family.list_at([(low, cell(in_cold)), (high, cell(in_heat))])
+    error = math.hypot(in_cold.error, in_heat.error)
+    return compare(in_cold.value - in_heat.value, error, "share of the majority sign {}", words)
 
 
 @SECTION.claim("filters-high", "Fig. 3a", "At high temperature the signs in a filter mix.", 2)
@@ -207,7 +203,7 @@ def clusters_near_critical(family: FamilyView) -> Ruling:
         value: need(need(machine.weights, NO_DOMAINS).largest_domain_spread, NO_DOMAINS)
         for value, machine, _ in landmark_machines(family)
     }
-    words = list_with(" at ", [(short(spread, 2), family.at(value)) for value, spread in spreads.items()])
+    words = family.list_at([(value, short(spread, 2)) for value, spread in spreads.items()])
     widest = max(spreads, key=lambda value: spreads[value])
     return decide(widest == near_critical(family), "spread of the largest domain's share of sites {}", words)
 
