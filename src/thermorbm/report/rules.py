@@ -28,6 +28,7 @@ from thermorbm.report.run import (
     Missing,
     Run,
     need,
+    need_some,
     pair_of,
     points,
 )
@@ -111,8 +112,7 @@ def check_fall_with_size(curve: str, reason: str) -> Check:
         if not all(curves):
             raise Missing(reason)
         common = sorted(set.intersection(*(set(one) for one in curves)))
-        if not common:
-            raise Missing("no temperature is common to all sizes")
+        need_some(common, "no temperature is common to all sizes")
         pairs = [(a[x], b[x]) for x in common for a, b in pairwise(curves)]
         steps = [(b[0] - a[0], math.hypot(a[1], b[1])) for a, b in pairs]
         lower = sum(step < 0 for step, _ in steps)
@@ -235,9 +235,7 @@ def tc_estimates(family: FamilyView, shown: bool = False) -> list[TcEstimate]:
 def estimates_by(family: FamilyView, role: str, indicator: str) -> list[TcEstimate]:
     """Like `searched_by`, but only where T_c is determined. Missing if it is nowhere."""
     rows = [row for row in searched_by(family, role, indicator) if row.is_determined]
-    if not rows:
-        raise Missing(NO_TC)
-    return rows
+    return need_some(rows, NO_TC)
 
 
 def searched_by(family: FamilyView, role: str, indicator: str) -> list[TcEstimate]:
@@ -250,8 +248,7 @@ def searched_by(family: FamilyView, role: str, indicator: str) -> list[TcEstimat
         for row in tc_estimates(family, shown=True)
         if row.role == role and row.row.indicator.startswith(indicator)
     ]
-    if not rows:
-        raise Missing(NO_TC if family.results.sizes(role) else NO_MACHINES[role])
+    need_some(rows, NO_TC if family.results.sizes(role) else NO_MACHINES[role])
     return sorted(rows, key=lambda row: row.n_hidden or 0)
 
 

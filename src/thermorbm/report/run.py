@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -36,6 +36,7 @@ FILE = re.compile(rf"reduced/{ID.pattern}\.h5")
 Points = list[tuple[float, float, float]]
 ValueAndError = tuple[float, float]
 Some = TypeVar("Some")
+Several = TypeVar("Several", bound=Sized)
 
 NO_MACHINES = {
     "main": "no machines for single datasets were trained",
@@ -242,6 +243,10 @@ class FamilyView:
         item = self.indicators(role, n_hidden)
         return [] if item is None else points(item.curves.get(name))
 
+    def data_curve(self, name: str) -> Points:
+        """An average of the configurations over the control parameter; no points if it was not computed."""
+        return points(self.thermodynamics.curves.get(name))
+
     def weights(self, machine: MachineResults) -> tuple[Weights, Arrays]:
         """Numbers and arrays of the task that read the machine's weights."""
         numbers = need(machine.weights, NO_WEIGHTS)
@@ -283,3 +288,10 @@ def need(value: Some | NotDone | None, reason: str) -> Some:
     if isinstance(value, NotDone):
         raise Missing(f"{reason}: {value.reason}")
     return value
+
+
+def need_some(values: Several, reason: str) -> Several:
+    """The values themselves, or Missing for that reason if there are none."""
+    if not values:
+        raise Missing(reason)
+    return values

@@ -46,7 +46,7 @@ def edges(family: FamilyView) -> tuple[Edge, Edge]:
 
     There is no lower one without a Hamiltonian.
     """
-    curves = points(family.thermodynamics.curves.get(LOWER)), points(best_machines(family).curves[UPPER])
+    curves = family.data_curve(LOWER), points(best_machines(family).curves[UPPER])
     lower, upper = ({x: (y, error) for x, y, error in curve} for curve in curves)
     return lower, upper
 

@@ -13,7 +13,7 @@ from thermorbm.report.chart import Chart, curves_chart
 from thermorbm.report.labels import NOTHING, TC, by_size, percent, plain, text
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.rules import NO_TC, TcEstimate, searched_by, tc_estimates
-from thermorbm.report.run import FamilyView, Missing, Run, need
+from thermorbm.report.run import FamilyView, Run, need, need_some
 from thermorbm.report.section import (
     Cell,
     PageTable,
@@ -99,8 +99,7 @@ def _row(item: TcEstimate) -> list[Cell]:
 def draw_forest(family: FamilyView) -> list[Chart]:
     """Every estimate with its error and its target, one below the other; kinds of machines apart."""
     items = [item for item in tc_estimates(family, shown=True) if item.is_determined]
-    if not items:
-        raise Missing(NO_TC)
+    need_some(items, NO_TC)
     parts = _parts(items)
     caption = text(
         "Dots: {} by each indicator with one standard error; thick lines: ranges (95 %) of peaks that the "

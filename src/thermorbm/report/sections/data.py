@@ -12,7 +12,7 @@ from thermorbm.records import as_plain
 from thermorbm.report.chart import Chart, control_panel, curve_series, curves_chart
 from thermorbm.report.labels import Label, T, axis, plain, short, text, with_error
 from thermorbm.report.panels import Panel, Series, series
-from thermorbm.report.run import FamilyView, Missing, Run, need, pair_of, points
+from thermorbm.report.run import FamilyView, Run, need, need_some, pair_of, points
 from thermorbm.report.section import (
     Cell,
     PageTable,
@@ -46,8 +46,7 @@ CERTIFICATE_COLUMNS = {
 @SECTION.family_figure("app-a", "App. A", "Averages of the configurations", of_data=True)
 def draw_thermodynamics(family: FamilyView) -> Chart:
     panels = [panel for name in SHOWN if (panel := _panel(family, name)).series]
-    if not panels:
-        raise Missing("averages of the configurations were not computed")
+    need_some(panels, "averages of the configurations were not computed")
     caption = text(
         "Averages over the configurations, per spin, against {}. {}{} {} {}",
         family.run.control_symbol, _exact_words(family), _order_words(family), _reweighting(family),
@@ -163,7 +162,7 @@ def reweighted_series(family: FamilyView, quantity: str) -> list[Series]:
 
 def data_series(family: FamilyView, quantity: str) -> list[Series]:
     """The averages of the configurations."""
-    curve = points(family.thermodynamics.curves.get(quantity))
+    curve = family.data_curve(quantity)
     return curve_series(plain("Monte Carlo data"), curve, colour=BLUE, marker="circle-open", dash=None)
 
 
@@ -174,16 +173,15 @@ def entropies(family: FamilyView) -> dict[float, float]:
         for row in family.results.balanced_data()
         if row.exact is not None and row.exact.is_of_this_lattice
     }
-    integrated = {x: y for x, y, _ in points(family.thermodynamics.curves.get("entropy_per_spin"))}
-    return need(exact or integrated or None, "the entropy is not known")
+    integrated = {x: y for x, y, _ in family.data_curve("entropy_per_spin")}
+    return need_some(exact or integrated, "the entropy is not known")
 
 
 @SECTION.family_figure("certificates", "Data", "Configurations against exact results", of_data=True)
 def draw_certificates(family: FamilyView) -> Chart:
     rows = family.results.certificates
     panels = [panel for panel in (_z_panel(family, rows), _p_panel(rows)) if panel is not None]
-    if not panels:
-        raise Missing("there are no exact energies to compare with")
+    need_some(panels, "there are no exact energies to compare with")
     caption = text(
         "Left: distance of the mean energy of each dataset from the exact value, in standard errors. "
         "Right: p-values of the test of the energy histogram against the exact P(<i>E</i>), in rising "

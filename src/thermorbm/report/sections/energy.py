@@ -23,7 +23,17 @@ from thermorbm.report.chart import (
 from thermorbm.report.labels import Label, axis, by_size, percent, short, size_label, text, with_error
 from thermorbm.report.panels import Panel
 from thermorbm.report.rules import NO_TC, check_fall_with_size, check_peak, estimates_by, sized_items
-from thermorbm.report.run import NO_MACHINES, ONE_SIZE, FamilyView, Missing, Points, Run, need, points
+from thermorbm.report.run import (
+    NO_MACHINES,
+    ONE_SIZE,
+    FamilyView,
+    Missing,
+    Points,
+    Run,
+    need,
+    need_some,
+    points,
+)
 from thermorbm.report.section import Ruling, Section, compare, decide
 from thermorbm.report.style import GREY, ORANGE, SKY
 from thermorbm.study.results import Indicators, MachineResults
@@ -106,7 +116,7 @@ def _peaks(column: Column) -> Markup:
 
 def check_rise(family: FamilyView, item: Indicators) -> tuple[bool, Markup]:
     """Whether the mean visible energy nowhere goes down by more than two standard errors; also in words."""
-    curve = need(points(item.curves.get(family.scored(MEAN))) or None, NO_ENERGY)
+    curve = need_some(points(item.curves.get(family.scored(MEAN))), NO_ENERGY)
     if len(curve) < 3:
         raise Missing("fewer than three temperatures")
     drops = [
@@ -137,8 +147,7 @@ def check_approximation(name: str) -> Callable[[FamilyView], Ruling]:
         pairs = [(value, energies_of(machine)) for value, machine in family.smallest_machines()]
         means = [(value, pair[0]) for value, pair in pairs if pair is not None and pair[0]["full"]]
         rows = [(abs(mean[name] / mean["full"] - 1), value) for value, mean in means]
-        if not rows:
-            raise Missing(NO_ENERGY)
+        need_some(rows, NO_ENERGY)
         worst, value = max(rows)
         size = size_label(family.smallest())
         return decide(worst <= 0.1, "off by at most {}, at {} ({})", percent(worst), family.at(value), size)
@@ -228,7 +237,7 @@ def peak_shifts_when_large(family: FamilyView) -> Ruling:
 
 def _check_largest_cover(family: FamilyView) -> None:
     """Missing where the largest machines stand at too few temperatures for a curve of their own."""
-    sizes = need(family.results.sizes() or None, NO_MACHINES["main"])
+    sizes = need_some(family.results.sizes(), NO_MACHINES["main"])
     few, many = (len(family.results.first_seeds("main", n_hidden)) for n_hidden in (sizes[-1], sizes[0]))
     if 2 * few < many:
         raise Missing(f"the largest machines were trained at {few} of {many} temperatures alone")

@@ -36,7 +36,7 @@ from thermorbm.report.labels import (
 )
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.rules import check_fall_with_size, indicator_label
-from thermorbm.report.run import NO_MACHINES, ONE_SIZE, FamilyView, Missing, Run, need, points
+from thermorbm.report.run import NO_MACHINES, ONE_SIZE, FamilyView, Missing, Run, need_some, points
 from thermorbm.report.section import Cell, PageTable, Ruling, Section, decide
 from thermorbm.report.sections.data import data_series, entropies, exact_series, infinite_series
 from thermorbm.report.sections.generation import ROLES_SHOWN
@@ -93,18 +93,16 @@ def entropy_series(family: FamilyView) -> list[Series]:
     """The exact entropy of the finite lattice; else that of the samples, beside that of the infinite one."""
     for exact in exact_series(family, "entropy_per_spin"):
         return [replace(exact, name=ENTROPY + PER_SPIN + " exact", width=1.4)]
-    infinite = infinite_series(family, "entropy_per_spin")
-    exact_curves = [
-        replace(curve, name=ENTROPY + PER_SPIN + " exact, infinite lattice") for curve in infinite
-    ]
-    curve = points(family.thermodynamics.curves.get("entropy_per_spin"))
+    label = ENTROPY + PER_SPIN + " exact, infinite lattice"
+    exact_curves = [replace(item, name=label) for item in infinite_series(family, "entropy_per_spin")]
+    curve = family.data_curve("entropy_per_spin")
     name = ENTROPY + PER_SPIN + (" by integration" if family.results.is_ising else " of all samples")
     look: dict[str, Any] = {"marker": "cross", "dash": None} if exact_curves else {"marker": None}
     return [*exact_curves, *curve_series(name, curve, colour=BLACK, width=1.4, **look)]
 
 
 def pseudo_entropy_series(family: FamilyView) -> list[Series]:
-    curve = points(family.thermodynamics.curves.get("pseudo_entropy_per_spin"))
+    curve = family.data_curve("pseudo_entropy_per_spin")
     return curve_series(PSEUDO_ENTROPY + PER_SPIN, curve, colour=GREY, marker="circle-open", dash="dot")
 
 
@@ -220,8 +218,7 @@ def _bracket_note(family: FamilyView) -> Cell:
 def likelihoods(family: FamilyView, role: str = "main") -> dict[int, ByValue]:
     """L~ per spin over the control parameter for each number of hidden units."""
     items = family.results.indicators_of(role)
-    if not items:
-        raise Missing(NO_MACHINES[role])
+    need_some(items, NO_MACHINES[role])
     name = family.scored(LIKELIHOOD)
     curves = {item.n_hidden: {x: y for x, y, _ in points(item.curves.get(name))} for item in items}
     if not all(curves.values()):
@@ -231,7 +228,7 @@ def likelihoods(family: FamilyView, role: str = "main") -> dict[int, ByValue]:
 
 def common_values(*curves: ByValue, reason: str) -> list[float]:
     """Values of the control parameter at which all curves have a point; Missing if there are none."""
-    return need(sorted(set.intersection(*(set(curve) for curve in curves))) or None, reason)
+    return need_some(sorted(set.intersection(*(set(curve) for curve in curves))), reason)
 
 
 SECTION.claim("likelihood-size", "Fig. 8", r"$\widetilde{\mathcal{L}}$ falls with $n_h$.")(
@@ -248,8 +245,7 @@ def union_above_single(family: FamilyView) -> Ruling:
     """At every temperature, for each common size."""
     union, single = likelihoods(family, "union"), likelihoods(family)
     sizes = [n for n in union if n in single]
-    if not sizes:
-        raise Missing("no size is common to both kinds of machines")
+    need_some(sizes, "no size is common to both kinds of machines")
     words, holds = [], True
     for n in sizes:
         common = common_values(union[n], single[n], reason=NO_COMMON)
@@ -281,10 +277,9 @@ def smallest_nearest_to_entropy(family: FamilyView) -> Ruling:
 def pseudo_entropy_below(family: FamilyView) -> Ruling:
     """An identity, conditioning: at no temperature is S~ above S by more than 2 standard errors."""
     entropy = entropies(family)
-    curve = points(family.thermodynamics.curves.get("pseudo_entropy_per_spin"))
+    curve = family.data_curve("pseudo_entropy_per_spin")
     rows = [(entropy[x] - y, error, x) for x, y, error in curve if x in entropy]
-    if not rows:
-        raise Missing(NO_ENTROPY if curve else "pseudo-entropies were not computed")
+    need_some(rows, NO_ENTROPY if curve else "pseudo-entropies were not computed")
     good = [gap > -2 * error for gap, error, _ in rows]
     gap, error, x = max(rows)
     words = "at {} of {} temperatures within 2 errors; largest gap {} per spin at {}"

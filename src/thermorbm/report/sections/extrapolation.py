@@ -11,7 +11,7 @@ from thermorbm.report.chart import Chart, curves_chart
 from thermorbm.report.labels import TC, Label, T, cell, percent, plain, text
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.rules import indicator_label
-from thermorbm.report.run import Missing, Run, need
+from thermorbm.report.run import Run, need, need_some
 from thermorbm.report.section import Cell, PageTable, Section
 from thermorbm.report.sections.scaling import INVERSE_SIDE, known_line
 from thermorbm.report.style import COLOURS, colour, marker
@@ -29,9 +29,7 @@ NO_FIT = "the peaks of this indicator were not fitted"
 def figures(run: Run) -> list[Chart]:
     """One figure for each set of lattices: peaks against L^(-1/nu), those of alike machines in one panel."""
     charts = [_figure(run, item) for item in run.results.extrapolations]
-    if not charts:
-        raise Missing("the study has no lattices of several sides to be joined")
-    return charts
+    return need_some(charts, "the study has no lattices of several sides to be joined")
 
 
 @PART.table

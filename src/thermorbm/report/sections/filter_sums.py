@@ -31,7 +31,7 @@ from thermorbm.report.rules import (
     searched_by,
     tc_estimates,
 )
-from thermorbm.report.run import FamilyView, Missing, Run, points
+from thermorbm.report.run import FamilyView, Run, need_some, points
 from thermorbm.report.section import Ruling, Section, decide
 
 PART = Section("filter-sums", "Sums of filters")  # of the section on weights
@@ -74,8 +74,7 @@ def abs_variance_panel(family: FamilyView) -> Panel:
     for index, item in enumerate(family.results.indicators_of()):
         curve = points(item.curves.get("filter_sum_abs_variance"))
         curves += curve_series(size_label(item.n_hidden), curve, index)
-    if not curves:
-        raise Missing(NOT_FOLLOWED)
+    need_some(curves, NOT_FOLLOWED)
     return control_panel(family, plain("Variance of |filter sum|"), axis("filter_sum_abs_variance"), curves)
 
 
@@ -123,8 +122,7 @@ def draw_abs_variances(run: Run) -> Chart:
     for family in [family for family in run.families if family.results.orders_uniformly]:
         if any(points(item.curves.get("filter_sum_abs_variance")) for item in family.results.indicators_of()):
             panels.append(replace(abs_variance_panel(family), title=family.title))
-    if not panels:
-        raise Missing(NOT_FOLLOWED)
+    need_some(panels, NOT_FOLLOWED)
     caption = Markup(
         "Variance of the absolute filter sum, ⟨|Σ<sub>j</sub><i>W<sub>ij</sub></i>|²⟩ − "
         "⟨|Σ<sub>j</sub><i>W<sub>ij</sub></i>|⟩², over the hidden units of each machine, with its error."
@@ -144,8 +142,7 @@ def draw_fixed_distances(family: FamilyView) -> Chart:
         if curves:
             title = family.title + ", " + size_label(item.n_hidden)
             panels.append(control_panel(family, title, CORRELATION, curves))
-    if not panels:
-        raise Missing("the configurations have no lattice, so that inverse filters have no distance")
+    need_some(panels, "the configurations have no lattice, so that inverse filters have no distance")
     caption = text(
         "Correlation of two inverse filters at fixed distances $r$, divided by that at distance 0, against "
         "{}. Where it is largest, the machine sees the longest correlations.",

@@ -19,7 +19,7 @@ from thermorbm.report.labels import (
     text,
 )
 from thermorbm.report.panels import Panel, series
-from thermorbm.report.run import FamilyView, Missing, Points, need, pair_of, points
+from thermorbm.report.run import FamilyView, Missing, Points, need, need_some, pair_of
 from thermorbm.report.section import (
     Cell,
     PageTable,
@@ -76,7 +76,7 @@ def _panel(family: FamilyView, quantity: str) -> Panel:
 
 def _limits(family: FamilyView) -> tuple[float, float] | None:
     """An axis for c_V on which the data can be read, however large the fluctuations of a bad machine are."""
-    peak = peak_of(points(family.thermodynamics.curves.get("heat_capacity_per_spin")))
+    peak = peak_of(family.data_curve("heat_capacity_per_spin"))
     return None if peak is None else (-0.1 * peak[1], MOST * peak[1])
 
 
@@ -110,8 +110,7 @@ def draw_relaxation(family: FamilyView) -> Chart:
         if family.results.has_energy or name != "energy"  # without a Hamiltonian there is no energy
     ]
     kept = [panel for panel in panels if panel.series]
-    if not kept:
-        raise Missing("no chains were followed")
+    need_some(kept, "no chains were followed")
     caption = text(
         "Averages over 512 Gibbs chains of machines with {} after each step, from hidden layers drawn with "
         "{} and from random ones. Dotted: the data that the machine was trained on.",

@@ -31,7 +31,7 @@ from thermorbm.report.labels import (
 )
 from thermorbm.report.panels import Panel, Series, draw_panels, series
 from thermorbm.report.rules import FLAT
-from thermorbm.report.run import ONE_SIZE, FamilyView, Missing, need, points
+from thermorbm.report.run import ONE_SIZE, FamilyView, Missing, need, need_some, points
 from thermorbm.report.section import PageTable, Ruling, Section, decide
 from thermorbm.report.style import colour
 from thermorbm.study.results import Hidden
@@ -52,8 +52,7 @@ def draw_sign_rule(family: FamilyView) -> Chart:
     for index, item in enumerate(family.results.indicators_of("union")):
         label = f"{family.run.all_values}, " + size_label(item.n_hidden)
         curves += curve_series(label, points(item.curves.get("sign_rule")), index, dash="dot")
-    if not curves:
-        raise Missing(NO_HIDDEN)
+    need_some(curves, NO_HIDDEN)
     caption = Markup(
         "Fraction of all pairs of a configuration and a hidden unit with sign(<i>h<sub>i</sub></i>) = "
         "sign(<i>m</i>) sign(Σ<sub>j</sub><i>W<sub>ij</sub></i>). One half would be chance."
@@ -91,8 +90,7 @@ def _histogram_panel(family: FamilyView, value: float) -> Panel:
         if "hidden.edges" in arrays:
             line = histogram_outline(arrays["hidden.edges"], arrays["hidden.density"])
             curves.append(series(size_label(n_hidden), *line, colour=colour(index)))
-    if not curves:
-        raise Missing(NO_HIDDEN)
+    need_some(curves, NO_HIDDEN)
     reach = 1.05 * max(float(abs(item.x[item.y > 0]).max()) for item in curves)
     return Panel(family.title, M_HIDDEN, DENSITY, tuple(curves), x_range=(-reach, reach))
 
@@ -137,10 +135,9 @@ def sign_rule_obeyed(family: FamilyView) -> Ruling:
     """More than half of the pairs obey it, by 3 standard errors, at every temperature below T_c."""
     critical = need(family.critical, "T_c is not known")
     item = need(next(iter(family.results.indicators_of()), None), NO_HIDDEN)
-    curve = need(points(item.curves.get("sign_rule")) or None, NO_HIDDEN)
+    curve = need_some(points(item.curves.get("sign_rule")), NO_HIDDEN)
     ordered = [value - 3 * error > 0.5 for x, value, error in curve if x <= critical]
-    if not ordered:
-        raise Missing("there are no temperatures below T_c")
+    need_some(ordered, "there are no temperatures below T_c")
     shown = [(x, with_error(y, error)) for x, y, error in curve if x in landmarks(family)]
     words = family.list_at(shown)
     return decide(all(ordered), "fraction {} ({})", words, size_label(item.n_hidden))

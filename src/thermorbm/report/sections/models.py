@@ -8,7 +8,7 @@ from typing import Any
 from thermorbm.report.chart import Chart, Column, control_panel, curves_chart, per_size
 from thermorbm.report.labels import ENTROPY, PER_SPIN, PSEUDO_ENTROPY, plain, short, text, with_error
 from thermorbm.report.panels import Panel, Series
-from thermorbm.report.run import FamilyView, Run, points
+from thermorbm.report.run import FamilyView, Run
 from thermorbm.report.section import Cell, PageTable, Section
 from thermorbm.report.sections.entropy import entropy_series, pseudo_entropy_series
 from thermorbm.report.style import BLUE, ORANGE
@@ -83,7 +83,7 @@ def _exact_table(family: FamilyView) -> PageTable:
 
 
 def _exact_row(family: FamilyView, row: Data, truth: ExactValues) -> list[Cell]:
-    entropies = points(family.thermodynamics.curves.get("entropy_per_spin"))
+    entropies = family.data_curve("entropy_per_spin")
     pairs = {name: (value.value, value.error) for name, value in row.thermal.items()}
     for value, entropy, error in entropies:
         if value == row.value:

@@ -12,7 +12,7 @@ import numpy as np
 from thermorbm.report.chart import Chart, curves_chart
 from thermorbm.report.labels import TC, Label, Measured, cell, plain, text
 from thermorbm.report.panels import Panel, Series, series
-from thermorbm.report.run import Missing, Run
+from thermorbm.report.run import Missing, Run, need_some
 from thermorbm.report.section import Cell, PageTable, Section
 from thermorbm.report.style import BLACK, BLUE, GREY, VERMILION, colour
 from thermorbm.study.quantities import Arrays
@@ -217,6 +217,4 @@ def fitted_scalings(run: Run) -> list[tuple[Scaling, Exponents]]:
 
 def _arrays(run: Run, item: Scaling) -> Arrays:
     arrays = run.arrays(item.file)
-    if not arrays:
-        raise Missing("the curves of finite-size scaling were not stored")
-    return arrays
+    return need_some(arrays, "the curves of finite-size scaling were not stored")

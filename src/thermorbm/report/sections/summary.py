@@ -20,7 +20,7 @@ from thermorbm.report.chart import (
 )
 from thermorbm.report.labels import PSEUDO_LIKELIHOOD, Label, axis, plain, text
 from thermorbm.report.panels import Panel, Series, add_legend, draw_panel
-from thermorbm.report.run import FamilyView, Missing, Run
+from thermorbm.report.run import FamilyView, Missing, Run, need_some
 from thermorbm.report.section import Cell, PageTable, Section
 from thermorbm.report.sections.energy import VARIANCE
 from thermorbm.report.sections.entropy import entropy_series, pseudo_entropy_series
@@ -170,8 +170,7 @@ def _overview(family: FamilyView) -> Chart:
 
 
 def _panel(family: FamilyView, title: str, label: Label, curves: list[Series]) -> Panel:
-    if not curves:
-        raise Missing("curves of the machines were not computed")
+    need_some(curves, "curves of the machines were not computed")
     return control_panel(family, plain(title), label, curves)
 
 

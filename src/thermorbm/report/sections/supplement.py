@@ -39,7 +39,7 @@ from thermorbm.report.labels import (
 )
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.rules import check_fall_with_size, estimates_by, moments_of
-from thermorbm.report.run import NO_MACHINES, ONE_SIZE, FamilyView, Missing, need, pair_of, points
+from thermorbm.report.run import NO_MACHINES, ONE_SIZE, FamilyView, Missing, need, need_some, pair_of, points
 from thermorbm.report.section import Ruling, Section, decide
 from thermorbm.report.sections import filter_sums
 from thermorbm.report.sections.entropy import NO_COMMON, NO_LIKELIHOOD, common_values, likelihoods
@@ -77,8 +77,7 @@ def draw_training(family: FamilyView) -> Chart:
         ):
             panels.append(Panel(title, plain("epoch"), label, _histories(family, machines, key, scale)))
     kept = [panel for panel in panels if panel.series]
-    if not kept:
-        raise Missing("training was too short to have curves")
+    need_some(kept, "training was too short to have curves")
     counts = Counter(machine.verdict.status for machine in family.results.machines)
     caption = text(
         "Pseudo-likelihood per spin and cross entropy against the epoch; full lines for training "
@@ -173,7 +172,7 @@ def unbalanced_machines(family: FamilyView) -> list[tuple[float, MachineResults,
     machines = family.results.first_seeds("unbalanced")
     rows = [(m.value, m, family.results.machine("main", m.n_hidden, m.value)) for m in machines]
     pairs = [(value, machine, twin) for value, machine, twin in rows if value is not None and twin]
-    return need(pairs or None, NO_MACHINES["unbalanced"])
+    return need_some(pairs, NO_MACHINES["unbalanced"])
 
 
 @SECTION.family_figure("text-signs", "Text", "Unequal signs")
@@ -228,9 +227,7 @@ def draw_all_filters(family: FamilyView) -> list[Chart]:
             caption = text(words, len(filters), family.at(value), layer)
             id, title = f"-{value:g}-h{machine.n_hidden}", ", " + family.at(value)
             charts.append(Chart(caption, sheet_figure(filters), lossy=True, id=id, title=title))
-    if not charts:
-        raise Missing("no machine's filters were all kept (`all_filters` in the study)")
-    return charts
+    return need_some(charts, "no machine's filters were all kept (`all_filters` in the study)")
 
 
 @SECTION.family_figure("supp-quantities", "Supp.", "Further quantities")
@@ -276,8 +273,7 @@ def proportions_move_tc(family: FamilyView) -> Ruling:
     others = {(i.row.indicator, i.n_hidden): i for i in estimates_by(family, "union-proportions", "")}
     equal = {(i.row.indicator, i.n_hidden): i for i in estimates_by(family, "union", "")}
     pairs = [(equal[key], others[key]) for key in equal if key in others]
-    if not pairs:
-        raise Missing("the two kinds of machines have no indicator in common")
+    need_some(pairs, "the two kinds of machines have no indicator in common")
     moved = any(abs(b.value - a.value) > 2 * (a.error**2 + b.error**2) ** 0.5 for a, b in pairs)
     words = [text("{}: {} → {}", a.label, cell(a), cell(b)) for a, b in pairs]
     return decide(moved, "{}", Markup("; ").join(words))

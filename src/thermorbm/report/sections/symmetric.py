@@ -29,7 +29,7 @@ from thermorbm.report.labels import (
     text,
 )
 from thermorbm.report.panels import Panel, series
-from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, Points, need, points
+from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, Points, need, need_some, points
 from thermorbm.report.section import Cell, PageTable, Section
 from thermorbm.report.sections.data import data_series, exact_series, infinite_series
 from thermorbm.report.sections.entropy import entropy_series, smooth_series, upper_edges
@@ -48,8 +48,7 @@ MOST_COUPLINGS = 8  # in one figure; cells of three sites have 36
 def fewest_filters(family: FamilyView) -> list[MachineResults]:
     """Machines of the smallest number of filters that were read, first seeds, by temperature."""
     machines = [machine for machine in family.results.first_seeds(ROLE) if machine.interactions]
-    if not machines:
-        raise Missing(NO_MACHINES[ROLE])
+    need_some(machines, NO_MACHINES[ROLE])
     fewest = min(machine.filters or 0 for machine in machines)
     return [machine for machine in machines if machine.filters == fewest]
 
@@ -112,8 +111,7 @@ def _couplings(family: FamilyView) -> list[tuple[tuple[int, ...], Points]]:
         rows = [(x, y, error, _unit(family, x)) for x, y, error in points(item.curves[name])]
         r = tuple(map(int, name.split("_")[1:]))
         curves.append((r, [(x, unit * y, unit * error) for x, y, error, unit in rows]))
-    if not curves:
-        raise Missing("the windows are too large for their couplings to be read")
+    need_some(curves, "the windows are too large for their couplings to be read")
     return sorted(curves, key=lambda each: -_largest(each[1])) if len(curves) > MOST_COUPLINGS else curves
 
 

@@ -41,7 +41,7 @@ from thermorbm.report.rules import (
     mean_in_deviations,
     moments_of,
 )
-from thermorbm.report.run import NO_MACHINES, NO_WEIGHTS, FamilyView, Points, need
+from thermorbm.report.run import NO_MACHINES, NO_WEIGHTS, FamilyView, Missing, Points, need
 from thermorbm.report.section import Check, Ruling, Section, compare, decide
 from thermorbm.report.sections import filter_sums
 from thermorbm.report.style import colour
@@ -127,7 +127,8 @@ def variance_largest_near_critical(family: FamilyView) -> Ruling:
     """The temperature of the largest variance is within 10 % of T_c."""
     critical, variances = need(family.critical, "T_c is not known"), weight_variances(family)
     x, largest = need(peak_of(variances), NO_WEIGHTS)
-    need(len(variances) > 2 or None, "there are fewer than three temperatures")
+    if len(variances) < 3:
+        raise Missing("there are fewer than three temperatures")
     return decide(
         abs(x / critical - 1) <= NEAR,
         "largest at {}: {}, against {} at the lowest and {} at the highest temperature",
