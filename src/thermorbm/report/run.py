@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sized
+from collections.abc import Callable, Iterable, Sized
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -288,6 +288,18 @@ def need(value: Some | NotDone | None, reason: str) -> Some:
     if isinstance(value, NotDone):
         raise Missing(f"{reason}: {value.reason}")
     return value
+
+
+def first_complete(families: Iterable[FamilyView], make: Callable[[FamilyView], Some], reason: str) -> Some:
+    """What `make` gives for the first family that has the numbers. Missing if none has: why the last has not,
+    or `reason` where there are no families.
+    """
+    for family in families:
+        try:
+            return make(family)
+        except Missing as missing:
+            reason = str(missing)
+    raise Missing(reason)
 
 
 def need_some(values: Several, reason: str) -> Several:

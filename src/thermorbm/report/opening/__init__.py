@@ -26,7 +26,7 @@ from thermorbm.report.opening.transition import (
     transition_words,
 )
 from thermorbm.report.panels import Panel
-from thermorbm.report.run import FamilyView, Missing, Run
+from thermorbm.report.run import FamilyView, Run, first_complete
 from thermorbm.report.section import Gap, Judged, Judgement, attempt
 
 WIDTH, HEIGHT = 480, 188  # of a picture, in units of its text
@@ -135,18 +135,8 @@ def _with_curves(draw: Callable[[FamilyView], Panel], write: Callable[[FamilyVie
 
 def _of_first_family(run: Run, card: Card, fill: Fill) -> Card:
     """The card of the first family that has the numbers, or an empty one with the reason."""
-    result = attempt(card.title, partial(_first, run, card, fill))
+    result = attempt(card.title, partial(first_complete, run.views, partial(fill, card), "there are no data"))
     return replace(card, gap=result) if isinstance(result, Gap) else result
-
-
-def _first(run: Run, card: Card, fill: Fill) -> Card:
-    reason = "there are no data"
-    for family in run.views:
-        try:
-            return fill(card, family)
-        except Missing as missing:
-            reason = str(missing)
-    raise Missing(reason)
 
 
 def claim_marks(judged: Sequence[Judged]) -> list[Mark]:

@@ -20,7 +20,7 @@ from thermorbm.report.chart import (
 )
 from thermorbm.report.labels import PSEUDO_LIKELIHOOD, Label, axis, plain, text
 from thermorbm.report.panels import Panel, Series, add_legend, draw_panel
-from thermorbm.report.run import FamilyView, Missing, Run, need_some
+from thermorbm.report.run import FamilyView, Run, first_complete, need_some
 from thermorbm.report.section import Cell, PageTable, Section
 from thermorbm.report.sections.energy import VARIANCE
 from thermorbm.report.sections.entropy import entropy_series, pseudo_entropy_series
@@ -135,13 +135,7 @@ def _machine_counts(family: FamilyView) -> Markup:
 @SECTION.figure("overview", "", "At a glance")
 def draw_overview(run: Run) -> Chart:
     """Filters, the visible energy's variance, and the entropy, of the first family that has them all."""
-    reasons = ["there is nothing to show"]
-    for family in run.families:
-        try:
-            return _overview(family)
-        except Missing as missing:
-            reasons.append(str(missing))
-    raise Missing(reasons[-1])
+    return first_complete(run.families, _overview, "there is nothing to show")
 
 
 def _overview(family: FamilyView) -> Chart:
