@@ -2,7 +2,6 @@
 
 import importlib
 import pkgutil
-import sys
 
 import pytest
 from markupsafe import Markup
@@ -16,7 +15,6 @@ from thermorbm.report.section import (
     Ruling,
     Section,
     attempt,
-    claim,
     compare,
     decide,
     judge,
@@ -32,7 +30,7 @@ def two_families(tmp_path):
 
 
 def a_claim(check):
-    return claim("c", "Fig. 2", "It is $so$.")(check)
+    return Section("s", "S").claim("c", "Fig. 2", "It is $so$.")(check)
 
 
 def findings(check, run):
@@ -93,7 +91,8 @@ def test_differences_decide_beyond_three_errors(difference, judgement):
 
 def test_claims_of_two_dimensions_are_judged_there_alone(tmp_path):
     run = a_run(tmp_path, a_family("2d"), a_family("3d", shape=(4, 4, 4)))
-    item = claim("c", "Fig. 2", "It is so.", 2)(lambda family: decide(True, "yes"))
+    two_dimensional = Section("s", "S").claim("c", "Fig. 2", "It is so.", 2)
+    item = two_dimensional(lambda family: decide(True, "yes"))
     assert [(f.family, str(f.judgement), f.measured) for f in judge(item, run).findings] == [
         ("2d", "holds", "yes"),
         ("3d", "not tested", "the paper says so in 2 dimensions alone"),
@@ -162,10 +161,8 @@ def test_failures_of_the_report_are_seen_on_the_page(copied_run, quick_figures, 
     wrong = Section(
         "wrong", "Wrong", (FamilyFigure("fig-0", "Fig. 0", "Bug", bug),), (bug,), (a_claim(bug),), bug
     )
-    building = sys.modules[build.__module__]
-    for module in (building, sections):
-        monkeypatch.setattr(module, "SECTIONS", (*SECTIONS, wrong))
-    monkeypatch.setattr("thermorbm.report.page.SECTIONS", (*SECTIONS, wrong))
+    for module in ("page", "sections"):
+        monkeypatch.setattr(f"thermorbm.report.{module}.SECTIONS", (*SECTIONS, wrong))
     page = build(copied_run).read_text(encoding="utf-8")
     assert "The report itself failed in 6 places" in page
     assert page.count("the report failed here: KeyError: &#39;&lt;img&gt;&#39; (test_claims.py") == 4
@@ -186,12 +183,13 @@ def test_a_table_with_a_bug_leaves_the_others(two_families):
     assert [(gap.what, gap.is_failure) for gap in gaps] == [("Tables of S", True)]
 
 
-def test_sections_list_every_claim_and_figure_of_their_files():
+def test_the_page_has_every_claim_and_figure_of_the_files():
     listed = {item.id for section in (SUMMARY, *SECTIONS) for item in (*section.claims, *section.figures)}
     for module in pkgutil.iter_modules(sections.__path__):
         values = vars(importlib.import_module(f"thermorbm.report.sections.{module.name}")).values()
-        made = {value.id for value in values if type(value).__name__ == "Claim"}
-        assert made <= listed, module.name
+        own = [value for value in values if isinstance(value, Section)]
+        assert own, module.name
+        assert {item.id for each in own for item in (*each.claims, *each.figures)} <= listed, module.name
 
 
 def test_every_claim_states_its_rule():

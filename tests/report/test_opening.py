@@ -10,8 +10,7 @@ from markupsafe import Markup
 from small_results import a_family, a_machine, a_run, a_view
 
 from thermorbm.report import opening
-from thermorbm.report.opening import opening_cards
-from thermorbm.report.opening.claims import claim_marks, count_words, verdict_of
+from thermorbm.report.opening import claim_marks, count_words, opening_cards, verdict_of
 from thermorbm.report.opening.entropy import entropy_panel, entropy_words
 from thermorbm.report.opening.transition import best_estimates, transition_words
 from thermorbm.report.publish import unpack

@@ -52,7 +52,10 @@ ENTRY = r"""
         in_summary=True, mark=PEAK, target=SUSCEPTIBILITY,
     ),"""
 
-FIGURE = '''def draw_activity(family: FamilyView) -> Chart:
+FIGURE = '''
+
+@SECTION.family_figure("new", "New", "Hidden activity")
+def draw_activity(family: FamilyView) -> Chart:
     """<|m_h|> against the control parameter."""
     curves: list[Series] = []
     for index, item in enumerate(family.results.indicators_of()):
@@ -64,18 +67,14 @@ FIGURE = '''def draw_activity(family: FamilyView) -> Chart:
     return curves_chart(Markup("How ordered hidden layers are."), [panel])
 
 
-@claim("hidden-activity", "New", r"$\\langle|m_h|\\rangle$ is between 0 and 1.")
+@SECTION.claim("hidden-activity", "New", r"$\\langle|m_h|\\rangle$ is between 0 and 1.")
 def activity_is_a_fraction(family: FamilyView) -> Ruling:
     """It is, at every temperature."""
     item = need(next(iter(family.results.indicators_of()), None), NO_HIDDEN)
     curve = need(points(item.curves.get("hidden_activity")) or None, NO_HIDDEN)
     return decide(all(0 < value < 1 for _, value, _ in curve), "{} values", len(curve))
-
-
-SECTION = Section('''
+'''
 IMPORT = "from thermorbm.study.quantities import QUANTITIES\nfrom thermorbm.study.results import Hidden\n"
-LISTED = """    figures=(
-        FamilyFigure("new", "New", "Hidden activity", draw_activity),"""
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +90,7 @@ def contributed(tmp_path_factory) -> Path:
     assert text.count("_ENTRIES = (") == 1
     quantities.write_text(text.replace("_ENTRIES = (", MEASURE + ENTRY))
     section = package / "report" / "sections" / "hidden.py"
-    text = section.read_text().replace("SECTION = Section(", FIGURE).replace("    figures=(", LISTED)
-    text = text.replace("    claims=(", "    claims=(\n        activity_is_a_fraction,")
+    text = section.read_text() + FIGURE
     section.write_text(text.replace("from thermorbm.study.results import Hidden\n", IMPORT))
     (place / "study.toml").write_text(STUDY)
     environment = {**os.environ, "PYTHONPATH": str(place / "src")}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import thermorbm as tr
-from thermorbm.report.build import build
+from thermorbm.report import build
 from thermorbm.report.run import read_run
 from thermorbm.report.section import Judgement, judge_all
 from thermorbm.report.sections import SECTIONS

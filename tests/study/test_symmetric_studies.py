@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from thermorbm.errors import InputError
-from thermorbm.report.build import build
+from thermorbm.report import build
 from thermorbm.study.plan import plan_study
 from thermorbm.study.run import run_study
 from thermorbm.study.toml import read_study

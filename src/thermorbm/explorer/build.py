@@ -14,14 +14,13 @@ from markupsafe import Markup
 
 from thermorbm.errors import FileError, InputError
 from thermorbm.explorer.content import FamilyContent, Point, contents, progress_notes
-from thermorbm.explorer.datasets import SHOWN, Histogram, ShownData
-from thermorbm.explorer.fit import LEFT_OUT, Fitted, Key, Stored, fit, packed_text
-from thermorbm.explorer.pictures import StaticPicture, static_pictures
+from thermorbm.explorer.datasets import SHOWN, ShownData
+from thermorbm.explorer.fit import LEFT_OUT, Fitted, Key, fit, packed_text
+from thermorbm.explorer.pictures import static_pictures
 from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.report.page import script_json
 from thermorbm.report.run import Run, read_run
 from thermorbm.report.style import BLUE, DIVERGING, GREEN, GREY, ORANGE
-from thermorbm.stats import Estimate
 from thermorbm.storage import atomic_path, check_target, finite
 
 SCRIPTS = (
@@ -65,12 +64,11 @@ def make_page(run: Run, families: Sequence[FamilyContent], fitted: Fitted) -> st
     ids = {key: f"weights-{index}" for index, key in enumerate(fitted.stored)}
     study = run.results.study
     notes = [*progress_notes(run), *fitted.notes, *(note for item in families for note in item.notes)]
-    pictures: list[StaticPicture] = static_pictures(families, study.control.symbol)
     return environment.get_template("explorer.html").render(
         study=study,
         title=study.title or f"Study {study.name}",
         notes=notes,
-        pictures=pictures,
+        pictures=static_pictures(families, study.control.symbol),
         version=version("thermorbm"),
         style=Markup(_resource("explorer.css")),
         script=Markup("\n".join(_resource(name) for name in SCRIPTS)),
@@ -122,7 +120,8 @@ def _point(
         key = (family.name, point.value, kind)
         entry: dict[str, Any] = {"facts": list(machine.facts)}
         if key in fitted.stored:
-            entry |= _machine(fitted.stored[key], ids[key])
+            stored = {name: x for name, x in vars(fitted.stored[key]).items() if name != "text"}
+            entry |= {"id": ids[key], **stored}
         if key in fitted.missing:
             missing[kind] = LEFT_OUT
         if machine.filters is not None:
@@ -133,41 +132,17 @@ def _point(
     return {"value": point.value, "data": data, "machines": machines, "missing": missing}
 
 
-def _machine(stored: Stored, place: str) -> dict[str, Any]:
-    return {
-        "id": place,
-        "format": stored.format,
-        "rows": stored.rows,
-        "columns": stored.columns,
-        "shape": stored.shape,
-        "window": stored.window,
-        "n_cell": stored.n_cell,
-        "weight_error": stored.weight_error,
-        "energy_error": stored.energy_error,
-    }
-
-
 def _data(data: ShownData, hamiltonians: Sequence[Hamiltonian]) -> dict[str, Any]:
     spins = data.spins[:SHOWN]
     return {
         "n_counted": data.n_counted,
         "n_spins": len(spins),
         "spins": packed_text(np.packbits(spins > 0, axis=None, bitorder="little").tobytes()),
-        "means": {name: _estimate(value) for name, value in data.means.items()},
-        "energy": _histogram(data.energy),
-        "magnetization": _histogram(data.magnetization),
+        "means": {name: {"value": mean.value, "text": str(mean)} for name, mean in data.means.items()},
+        "energy": None if data.energy is None else vars(data.energy),
+        "magnetization": None if data.magnetization is None else vars(data.magnetization),
         "hamiltonian": None if data.hamiltonian is None else hamiltonians.index(data.hamiltonian),
     }
-
-
-def _estimate(estimate: Estimate) -> dict[str, Any]:
-    return {"value": estimate.value, "text": str(estimate)}
-
-
-def _histogram(histogram: Histogram | None) -> dict[str, Any] | None:
-    if histogram is None:
-        return None
-    return {"origin": histogram.origin, "width": histogram.width, "counts": histogram.counts}
 
 
 def _hamiltonian(hamiltonian: Hamiltonian) -> dict[str, Any]:

@@ -70,11 +70,8 @@ def kept_data(
 
     observed: arrays of an observation, which have five configurations. measured: those of the dataset.
     """
-    bits, m, energy = (
-        observed.get("hidden_layers_of"),
-        measured.get("samples.magnetization"),
-        measured.get("samples.energy"),
-    )
+    bits, m = observed.get("hidden_layers_of"), measured.get("samples.magnetization")
+    energy = measured.get("samples.energy")
     if bits is None and m is None:
         return None
     spins = np.zeros((0, n_sites), np.int8)

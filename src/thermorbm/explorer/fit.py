@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thermorbm.explorer.content import FamilyContent, Point, ShownMachine
+from thermorbm.explorer.content import FamilyContent
 from thermorbm.model import RBM, Machine, SymmetricRBM
 
 LEVELS = 127  # int8 without its -128
@@ -152,7 +152,10 @@ def fit(families: Sequence[FamilyContent], limit: int) -> Fitted:
             break
     missing = frozenset(keys) - frozenset(kept)
     stored = {key: shelf.stored(key, format) for key in sorted(kept)}
-    return Fitted(stored, missing, _notes(len(stored), len(missing)))
+    words = (
+        f"To keep the file small, {len(missing)} of {len(keys)} machines are left out; the page says where."
+    )
+    return Fitted(stored, missing, [words] if missing else [])
 
 
 def _in_order(families: Sequence[FamilyContent]) -> list[Key]:
@@ -177,7 +180,12 @@ class _Shelf:
     """Machines of all families in both formats, each made when it is first asked for."""
 
     def __init__(self, families: Sequence[FamilyContent]) -> None:
-        self._places = {key: place for family in families for key, place in _places(family)}
+        self._places = {
+            (family.name, point.value, kind): (point, machine)
+            for family in families
+            for point in family.points
+            for kind, machine in point.machines.items()
+        }
         self._stored: dict[tuple[Key, str], Stored] = {}
 
     def stored(self, key: Key, format: str) -> Stored:
@@ -197,17 +205,3 @@ class _Shelf:
             if total > limit:
                 return
             yield key
-
-
-def _places(family: FamilyContent) -> Iterator[tuple[Key, tuple[Point, ShownMachine]]]:
-    for point in family.points:
-        for kind, machine in point.machines.items():
-            if machine.load is not None:
-                yield (family.name, point.value, kind), (point, machine)
-
-
-def _notes(n_stored: int, n_missing: int) -> list[str]:
-    if not n_missing:
-        return []
-    n_all = n_stored + n_missing
-    return [f"To keep the file small, {n_missing} of {n_all} machines are left out; the page says where."]

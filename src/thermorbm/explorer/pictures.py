@@ -48,7 +48,9 @@ def _family_picture(family: FamilyContent, symbol: str) -> StaticPicture | None:
         f"Family {family.name}, rows from top to bottom: {symbol} = {values}. Columns: {columns}; those of "
         f"machines after {STEPS} Gibbs steps from random spins, grey where there is no machine."
     )
-    return StaticPicture(family.name, data_uri(_png(image), "image/png"), *image.size, words)
+    content = io.BytesIO()
+    image.save(content, format="PNG", optimize=True)
+    return StaticPicture(family.name, data_uri(content.getvalue(), "image/png"), *image.size, words)
 
 
 def _columns(family: FamilyContent, point: Point) -> Iterator[NDArray[np.int8]]:
@@ -98,9 +100,3 @@ def _sheet(rows: Sequence[Sequence[NDArray[np.uint8]]]) -> NDArray[np.uint8]:
             top, left = GAP + down * (height + GAP), GAP + across * (width + GAP)
             sheet[top : top + height, left : left + width] = pixels
     return sheet
-
-
-def _png(image: Image.Image) -> bytes:
-    target = io.BytesIO()
-    image.save(target, format="PNG", optimize=True)
-    return target.getvalue()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from thermorbm.plots import draw_weights, tiles
 from thermorbm.report.labels import NOTHING, TC, Label, plain, size_label
 from thermorbm.report.panels import Panel, Series, all_panels, draw_panels, series
-from thermorbm.report.run import NO_MACHINES, THEIRS, FamilyView, Missing, Points, Run, points
+from thermorbm.report.run import NO_MACHINES, THEIRS, FamilyView, Missing, Points, Run, need_some, points
 from thermorbm.report.style import BELOW_NEAR_ABOVE, DOUBLE, colour, marker, new_figure, symmetric_limit
 from thermorbm.study.quantities import Arrays
 from thermorbm.study.results import Indicators, MachineResults, Weights
@@ -52,8 +52,7 @@ def curves_chart(
     caption: Markup, panels: Sequence[Panel], id: str = "", title: Label = NOTHING, **layout: Any
 ) -> Chart:
     """A figure that is nothing but panels of curves; layout: see `draw_panels`."""
-    if not panels:
-        raise Missing("there is nothing to draw")
+    need_some(panels, "there is nothing to draw")
     figure = draw_panels(panels, **layout)
     return Chart(caption, figure, tuple(all_panels(panels)), id=id, title=title)
 
@@ -70,8 +69,7 @@ def control_panel(
 def landmarks(family: FamilyView) -> list[float]:
     """Values of machines below, near and above T_c; lowest, middle and highest where T_c is not known."""
     values = sorted({m.value for m in family.results.first_seeds() if m.value is not None})
-    if not values:
-        raise Missing(NO_MACHINES["main"])
+    need_some(values, NO_MACHINES["main"])
     if family.critical is None:
         chosen = [values[0], values[len(values) // 2], values[-1]]
     else:
@@ -190,8 +188,7 @@ def column_charts(
     """Charts of at most three columns each: machines for single temperatures, then those for all of them."""
     columns = [Column(family, role) for role in ("main", "union") for family in run.views]
     kept = [column for column in columns if has_curves(column)]
-    if not kept:
-        raise Missing(reason)
+    need_some(kept, reason)
     parts = [kept[start : start + MOST_COLUMNS] for start in range(0, len(kept), MOST_COLUMNS)]
     return [draw(part, "" if index == 0 else f"-{index + 1}") for index, part in enumerate(parts)]
 
@@ -203,11 +200,12 @@ def as_theirs(columns: Sequence[Column], more: str = "") -> str:
     return f" Machines trained as the paper's are scored on their training data, as there{more}."
 
 
-def per_size(column: Column, curve: str, **style: Any) -> list[Series]:
-    """One curve for each number of hidden units."""
+def per_size(column: Column, curve: str, prefix: Label | str = "", **style: Any) -> list[Series]:
+    """One curve for each number of hidden units. prefix: what stands before that number in the legend."""
     curves: list[Series] = []
     for index, item in column.looks:
-        curves += curve_series(size_label(item.n_hidden), points(item.curves.get(curve)), index, **style)
+        name = prefix + size_label(item.n_hidden)
+        curves += curve_series(name, points(item.curves.get(curve)), index, **style)
     return curves
 
 

@@ -104,6 +104,11 @@ class Label:
     def html(self) -> Markup:
         return Markup(to_html(self.tex))
 
+    @property
+    def n_letters(self) -> int:
+        """How many letters wide it is, roughly."""
+        return len(self.html.striptags())
+
     def __html__(self) -> Markup:
         """What `Markup.format` and templates put in the place of a label."""
         return self.html

@@ -1,4 +1,4 @@
-"""The page: one HTML file that needs nothing else, with the letters it uses and what they mean."""
+"""From a run directory to `report.html`, one file that needs nothing else, and `figures/`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from thermorbm.report.drawing import Shown
+from thermorbm.errors import FileError
+from thermorbm.report.drawing import Shown, draw_all
 from thermorbm.report.labels import (
     ENTROPY,
     HEAT_CAPACITY,
@@ -26,7 +28,7 @@ from thermorbm.report.labels import (
     text,
 )
 from thermorbm.report.opening import opening_cards
-from thermorbm.report.run import Run
+from thermorbm.report.run import Run, read_run
 from thermorbm.report.section import (
     Gap,
     Judged,
@@ -35,11 +37,13 @@ from thermorbm.report.section import (
     RunFigure,
     Section,
     attempt,
+    judge_all,
     make_tables,
 )
-from thermorbm.report.sections import SECTIONS, SUMMARY
+from thermorbm.report.sections import SECTIONS, SUMMARY, all_figures
 from thermorbm.report.sections.summary import write_lead
 from thermorbm.report.style import DPI
+from thermorbm.storage import atomic_path, write_csv
 
 MACHINE = (
     ("$v_j$, $h_i$", "visible and hidden units, ±1; the visible ones are the spins of a configuration"),
@@ -89,6 +93,55 @@ def symbol_rows(run: Run) -> list[tuple[Markup, Markup]]:
     ]
     letters = (*MACHINE, *(ISING if run.speaks_of_paper else UNKNOWN))
     return [*rows, *((Label(symbol).html, Label(meaning).html) for symbol, meaning in letters)]
+
+
+def build(path: Path | str, n_workers: int = 1) -> Path:
+    """Makes `report.html`, `figures/*.svg`, `figures/*.png` and `tables/claims.csv` of a run directory.
+
+    Draws and tabulates what `results.json` and the reduced results hold; what is missing there is left out,
+    and the report says so. Gives the path of the page. n_workers: processes that draw; with more than one, a
+    script that calls this needs `if __name__ == "__main__"`.
+    """
+    run, figures = read_run(Path(path)), all_figures()
+    drawn = dict(zip(figures, draw_all(run, figures, n_workers), strict=True))
+    judged = judge_all(SECTIONS, run) if run.speaks_of_paper else []
+    page = make_page(run, drawn, judged)
+    report = run.path / "report.html"
+    try:
+        for name in ("figures", "tables"):
+            (run.path / name).mkdir(exist_ok=True)
+        for chart in (item for items in drawn.values() for item in items if isinstance(item, Shown)):
+            for suffix, content in (("svg", chart.drawing.svg), ("png", chart.drawing.png)):
+                with atomic_path(run.path / "figures" / f"{chart.id}.{suffix}") as temporary:
+                    temporary.write_bytes(content)
+        write_csv(run.path / "tables" / "claims.csv", _claim_rows(judged))
+        with atomic_path(report) as temporary:
+            temporary.write_text(page, encoding="utf-8", errors="replace")
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(report, f"cannot be written: {error.strerror or error}") from error
+    return report
+
+
+def _claim_rows(judged: Sequence[Judged]) -> list[dict[str, str]]:
+    return [
+        {
+            "id": item.claim.id,
+            "part": item.claim.part,
+            "claim": _unformatted(item.claim.statement),
+            "family": finding.family,
+            "verdict": finding.judgement.value,
+            "measured": _unformatted(finding.measured),
+            "rule": item.claim.rule,
+        }
+        for item in judged
+        for finding in item.findings
+    ]
+
+
+def _unformatted(markup: Markup) -> str:
+    return markup.striptags().replace("\u00a0", " ")
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
@@ -116,7 +115,7 @@ def add_legend(figure: Figure, panels: Sequence[Panel]) -> None:
     listed = [item for item in listed_series(panels) if item.name.tex in named]
     if not listed or (len(listed) == 1 and len(panels) == 1):
         return
-    inches = 0.5 + 0.062 * max(_letters(item.name) for item in listed)
+    inches = 0.5 + 0.062 * max(item.name.n_letters for item in listed)
     n_columns = int(np.clip(figure.get_figwidth() / inches, 1, len(listed)))
     names = _by_rows([item.name.tex for item in listed], n_columns)
     figure.legend([named[name] for name in names], names, loc="outside lower center", ncols=n_columns)
@@ -134,11 +133,6 @@ def listed_series(panels: Sequence[Panel]) -> list[Series]:
 def _by_rows(names: list[str], n_columns: int) -> list[str]:
     """In the order in which matplotlib, which fills columns, shows the names row by row."""
     return [name for column in range(n_columns) for name in names[column::n_columns]]
-
-
-def _letters(label: Label) -> int:
-    """How many letters wide a label is, roughly."""
-    return len(Markup(label.html).striptags())
 
 
 def draw_panel(ax: Axes, panel: Panel, small: bool = False) -> None:

@@ -13,7 +13,6 @@ from thermorbm.report.chart import landmark_machines, near_critical
 from thermorbm.report.labels import (
     Label,
     by_size,
-    list_with,
     percent,
     plain,
     short,
@@ -29,6 +28,7 @@ from thermorbm.report.run import (
     Missing,
     Run,
     need,
+    need_some,
     pair_of,
     points,
 )
@@ -63,7 +63,7 @@ def moments_at_landmarks(family: FamilyView, name: str, moment: str) -> tuple[li
         (value, float(getattr(moments_of(machine, name), moment)))
         for value, machine, _ in landmark_machines(family)
     ]
-    return [x for _, x in rows], list_with(" at ", [(short(x, 2), family.at(value)) for value, x in rows])
+    return [x for _, x in rows], family.list_at([(value, short(x, 2)) for value, x in rows])
 
 
 def check_gaussian(family: FamilyView, name: str) -> tuple[bool, Markup]:
@@ -112,8 +112,7 @@ def check_fall_with_size(curve: str, reason: str) -> Check:
         if not all(curves):
             raise Missing(reason)
         common = sorted(set.intersection(*(set(one) for one in curves)))
-        if not common:
-            raise Missing("no temperature is common to all sizes")
+        need_some(common, "no temperature is common to all sizes")
         pairs = [(a[x], b[x]) for x in common for a, b in pairwise(curves)]
         steps = [(b[0] - a[0], math.hypot(a[1], b[1])) for a, b in pairs]
         lower = sum(step < 0 for step, _ in steps)
@@ -236,9 +235,7 @@ def tc_estimates(family: FamilyView, shown: bool = False) -> list[TcEstimate]:
 def estimates_by(family: FamilyView, role: str, indicator: str) -> list[TcEstimate]:
     """Like `searched_by`, but only where T_c is determined. Missing if it is nowhere."""
     rows = [row for row in searched_by(family, role, indicator) if row.is_determined]
-    if not rows:
-        raise Missing(NO_TC)
-    return rows
+    return need_some(rows, NO_TC)
 
 
 def searched_by(family: FamilyView, role: str, indicator: str) -> list[TcEstimate]:
@@ -251,8 +248,7 @@ def searched_by(family: FamilyView, role: str, indicator: str) -> list[TcEstimat
         for row in tc_estimates(family, shown=True)
         if row.role == role and row.row.indicator.startswith(indicator)
     ]
-    if not rows:
-        raise Missing(NO_TC if family.results.sizes(role) else NO_MACHINES[role])
+    need_some(rows, NO_TC if family.results.sizes(role) else NO_MACHINES[role])
     return sorted(rows, key=lambda row: row.n_hidden or 0)
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Iterable, Sized
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from markupsafe import Markup
+
 from thermorbm.errors import FileError
 from thermorbm.records import NotDone
-from thermorbm.report.labels import TC, Label, Measured, T, plain
+from thermorbm.report.labels import TC, Label, Measured, T, list_with, plain
 from thermorbm.runner.rundir import existing_run
 from thermorbm.runner.store import read_reduced
 from thermorbm.runner.task import ID
@@ -33,6 +36,7 @@ FILE = re.compile(rf"reduced/{ID.pattern}\.h5")
 Points = list[tuple[float, float, float]]
 ValueAndError = tuple[float, float]
 Some = TypeVar("Some")
+Several = TypeVar("Several", bound=Sized)
 
 NO_MACHINES = {
     "main": "no machines for single datasets were trained",
@@ -187,6 +191,11 @@ class FamilyView:
         return self.results.critical_temperature
 
     @property
+    def over_temperature(self) -> bool:
+        """Whether the control parameter is the temperature."""
+        return self.run.results.study.control.is_temperature
+
+    @property
     def thermodynamics(self) -> Thermodynamics:
         """Averages of the configurations as curves; without any where they were not computed."""
         return self.results.thermodynamics or NO_THERMODYNAMICS
@@ -204,6 +213,10 @@ class FamilyView:
     def at(self, value: float) -> Label:
         """A value of the control parameter in words: T = 2.25."""
         return self.run.control_symbol + f"\u00a0=\u00a0{value:g}"
+
+    def list_at(self, pairs: Iterable[tuple[float, object]], between: str = ", ") -> Markup:
+        """What is said of each value of the control parameter: 0.1 at T = 1, 0.2 at T = 2."""
+        return list_with(" at ", [(words, self.at(value)) for value, words in pairs], between)
 
     def data_at(self, value: float) -> Data | None:
         """The balanced configurations at that value."""
@@ -229,6 +242,10 @@ class FamilyView:
         """A curve of machines of one role and size; no points where it was not computed."""
         item = self.indicators(role, n_hidden)
         return [] if item is None else points(item.curves.get(name))
+
+    def data_curve(self, name: str) -> Points:
+        """An average of the configurations over the control parameter; no points if it was not computed."""
+        return points(self.thermodynamics.curves.get(name))
 
     def weights(self, machine: MachineResults) -> tuple[Weights, Arrays]:
         """Numbers and arrays of the task that read the machine's weights."""
@@ -271,3 +288,22 @@ def need(value: Some | NotDone | None, reason: str) -> Some:
     if isinstance(value, NotDone):
         raise Missing(f"{reason}: {value.reason}")
     return value
+
+
+def first_complete(families: Iterable[FamilyView], make: Callable[[FamilyView], Some], reason: str) -> Some:
+    """What `make` gives for the first family that has the numbers. Missing if none has: why the last has not,
+    or `reason` where there are no families.
+    """
+    for family in families:
+        try:
+            return make(family)
+        except Missing as missing:
+            reason = str(missing)
+    raise Missing(reason)
+
+
+def need_some(values: Several, reason: str) -> Several:
+    """The values themselves, or Missing for that reason if there are none."""
+    if not values:
+        raise Missing(reason)
+    return values

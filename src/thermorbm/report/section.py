@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -80,22 +80,6 @@ class Claim:
     of_any_model: bool = False
 
 
-def claim(
-    id: str, part: str, statement: str, dimension: int | None = None, of_any_model: bool = False
-) -> Callable[[Check], Claim]:
-    """Makes the check below it a claim whose rule is the check's docstring.
-
-    statement: text with formulas between dollar signs.
-    """
-    said = Label(statement).html
-    return lambda check: Claim(id, part, said, stated_rule(check), check, dimension, of_any_model)
-
-
-def stated_rule(check: Check) -> str:
-    """The docstring of a check as one sentence on one line."""
-    return " ".join((check.__doc__ or "").split()).rstrip(".")
-
-
 @dataclass(frozen=True)
 class PageTable:
     """caption: one line. note: what else is to be said. is_open: shown although it could be folded away.
@@ -111,14 +95,21 @@ class PageTable:
     style: str = ""
 
 
-def each_family(make: Callable[[FamilyView], PageTable]) -> Callable[[Run], list[PageTable]]:
-    """One table for each family that has rows for it."""
-    return lambda run: [table for family in run.families if (table := make(family)).rows]
+Words = Callable[[Run], list[Markup]]
+Tables = Callable[[Run], list[PageTable]]
+FamilyTable = Callable[[FamilyView], PageTable]
 
 
-def each_view(make: Callable[[FamilyView], PageTable]) -> Callable[[Run], list[PageTable]]:
-    """The same, with machines trained as the paper's apart from the others."""
-    return lambda run: [table for view in run.views if (table := make(view)).rows]
+def each_family(make: FamilyTable, of_data: bool = False) -> Tables:
+    """One table for each family that has rows for it, with machines trained as the paper's apart from others.
+
+    of_data: it is about configurations alone, and so the same for all machines.
+    """
+
+    def tables(run: Run) -> list[PageTable]:
+        return [table for view in (run.families if of_data else run.views) if (table := make(view)).rows]
+
+    return tables
 
 
 @dataclass(frozen=True)
@@ -166,20 +157,76 @@ class FamilyFigure(RunFigure):
         return self._named(self.draw(family), f"-{family.name}", f"{self.title}: " + family.title)
 
 
-def no_words(run: Run) -> list[Markup]:
-    return []
+Draw = TypeVar("Draw", bound=Callable[..., Chart | list[Chart]])
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Section:
-    """One part of the page: sentences, figures, tables, and the claims that they bear out or not."""
+    """One part of the page: sentences, figures, tables, and the claims that they bear out or not.
+
+    A file makes one and adds its functions to it with the decorators below. What stands first in the file
+    stands first on the page.
+    """
 
     id: str
     title: str
-    figures: tuple[RunFigure, ...] = ()
-    tables: tuple[Callable[[Run], list[PageTable]], ...] = ()
-    claims: tuple[Claim, ...] = ()
-    words: Callable[[Run], list[Markup]] = no_words
+    figures: list[RunFigure] = field(default_factory=list)
+    tables: list[Tables] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    words: Words = lambda run: []
+
+    def figure(self, id: str, part: str, title: str) -> Callable[[Draw], Draw]:
+        """Adds the function below as a figure of the whole study."""
+        return self._drawn_by(partial(RunFigure, id, part, title))
+
+    def family_figure(self, id: str, part: str, title: str, of_data: bool = False) -> Callable[[Draw], Draw]:
+        """Adds the function below as a figure of each family."""
+        return self._drawn_by(partial(FamilyFigure, id, part, title, of_data=of_data))
+
+    def _drawn_by(self, figure: Callable[..., RunFigure]) -> Callable[[Draw], Draw]:
+        def add(draw: Draw) -> Draw:
+            self.figures.append(figure(draw=draw))
+            return draw
+
+        return add
+
+    def table(self, make: Tables) -> Tables:
+        """Adds the tables that the function below makes of a run."""
+        self.tables.append(make)
+        return make
+
+    def family_table(self, of_data: bool = False) -> Callable[[FamilyTable], FamilyTable]:
+        """Adds a table for each family that has rows for it, see `each_family`."""
+
+        def add(make: FamilyTable) -> FamilyTable:
+            self.tables.append(each_family(make, of_data))
+            return make
+
+        return add
+
+    def claim(
+        self, id: str, part: str, statement: str, dimension: int | None = None, of_any_model: bool = False
+    ) -> Callable[[Check], Claim]:
+        """Makes the check below a claim, whose rule is the check's docstring. statement: with formulas."""
+
+        def add(check: Check) -> Claim:
+            rule = " ".join((check.__doc__ or "").split()).rstrip(".")
+            item = Claim(id, part, Label(statement).html, rule, check, dimension, of_any_model)
+            self.claims.append(item)
+            return item
+
+        return add
+
+    def set_words(self, write: Words) -> Words:
+        """The function below writes the sentences."""
+        self.words = write
+        return write
+
+    def include(self, part: Section) -> None:
+        """Adds what another file has for this section."""
+        self.figures += part.figures
+        self.tables += part.tables
+        self.claims += part.claims
 
 
 @dataclass(frozen=True)

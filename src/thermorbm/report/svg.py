@@ -74,7 +74,7 @@ def frame_of(panel: Panel, width: float = 460, height: float = 290) -> Frame:
         height = top + bottom + ROW_HEIGHT * (len(panel.rows) + 0.4)
     y = Axis(*y_limits(panel), height - bottom, top, panel.log_y)
     if panel.rows:
-        left = min(14 + LETTER * max(_letters(label) for label in panel.rows), 0.62 * width)
+        left = min(14 + LETTER * max(label.n_letters for label in panel.rows), 0.62 * width)
     else:
         left = max(58.0, 26 + LETTER * max((len(words) for _, words in y.ticks(N_NUMBERS)), default=0))
     return Frame(width, height, Axis(*x_limits(panel), left, width - 12, panel.log_x), y)
@@ -118,15 +118,12 @@ def panel_numbers(panel: Panel, **size: float) -> dict[str, Any]:
         "control": int(panel.over_control),
         "names": [panel.x_label.html, panel.y_label.html],
         "rows": [label.html for label in panel.rows],
-        "series": [_points(item) for item in shown],
+        "series": [
+            {"name": item.name.html, "x": numbers(item.x), "y": numbers(item.y)}
+            | ({"errors": numbers(item.errors)} if item.errors is not None and item.marker else {})
+            for item in shown
+        ],
     }
-
-
-def _points(item: Series) -> dict[str, Any]:
-    points: dict[str, Any] = {"name": item.name.html, "x": numbers(item.x), "y": numbers(item.y)}
-    if item.errors is not None and item.marker is not None:
-        points["errors"] = numbers(item.errors)
-    return points
 
 
 def scales(panel: Panel) -> list[Panel]:
@@ -254,7 +251,7 @@ def _marks(panel: Panel, frame: Frame) -> Markup:
         place = float(frame.x.place(x))
         if not frame.x.start <= place <= frame.x.end:
             continue
-        half = LETTER * _letters(label) / 2
+        half = LETTER * label.n_letters / 2
         middle = min(max(place, half), frame.width - half)
         parts.append(Markup('<path class="mark" d="M{} {}v{}"/>').format(*map(_number, (place, top, height))))
         parts.append(_text(middle, top - 6, svg_text(label), "middle"))
@@ -289,11 +286,6 @@ def _run(words: Markup, italic: bool, script: str, shift: float) -> Markup:
     style += ' font-size="9"' if script else ""
     style += f' dy="{_number(shift)}"' if shift else ""
     return Markup("<tspan{}>{}</tspan>").format(Markup(style), words)
-
-
-def _letters(label: Label) -> int:
-    """How many letters wide a label is, roughly."""
-    return len(label.html.striptags())
 
 
 def _number(value: float) -> str:

@@ -38,10 +38,21 @@ def best_machines(family: FamilyView) -> Indicators:
     raise Missing("no upper edge of the entropy was computed")
 
 
-def edges(family: FamilyView) -> tuple[Points, Points]:
-    """Lower and upper edge of the entropy per spin; no lower one without a Hamiltonian."""
-    upper = points(best_machines(family).curves[UPPER])
-    return points(family.thermodynamics.curves.get(LOWER)), upper
+Edge = dict[float, tuple[float, float]]
+
+
+def edges(family: FamilyView) -> tuple[Edge, Edge]:
+    """Lower and upper edge of the entropy per spin with its error, by the value of the control parameter.
+
+    There is no lower one without a Hamiltonian.
+    """
+    curves = family.data_curve(LOWER), points(best_machines(family).curves[UPPER])
+    lower, upper = ({x: (y, error) for x, y, error in curve} for curve in curves)
+    return lower, upper
+
+
+def as_points(edge: Edge) -> Points:
+    return [(x, *pair) for x, pair in edge.items()]
 
 
 def entropy_panel(family: FamilyView) -> Panel:
@@ -52,26 +63,24 @@ def entropy_panel(family: FamilyView) -> Panel:
     curves = [
         *_between(lower, upper, shade),
         *entropy_series(family),
-        *curve_series(above, upper, colour=shade, marker="triangle-down", dash="dot"),
-        *curve_series(below, lower, colour=GREY, marker="circle-open", dash="dot"),
+        *curve_series(above, as_points(upper), colour=shade, marker="triangle-down", dash="dot"),
+        *curve_series(below, as_points(lower), colour=GREY, marker="circle-open", dash="dot"),
     ]
     return control_panel(family, NOTHING, plain("nats per spin"), curves, x_range=_span(upper))
 
 
-def _span(upper: Points) -> tuple[float, float] | None:
+def _span(upper: Edge) -> tuple[float, float] | None:
     """The values at which there is a bracket: an integrated curve may go much further."""
-    x = [place for place, _, _ in upper]
-    margin = 0.03 * (max(x) - min(x))
-    return (min(x) - margin, max(x) + margin) if margin else None
+    margin = 0.03 * (max(upper) - min(upper))
+    return (min(upper) - margin, max(upper) + margin) if margin else None
 
 
-def _between(lower: Points, upper: Points, shade: str) -> list[Series]:
+def _between(lower: Edge, upper: Edge, shade: str) -> list[Series]:
     """The range that holds the entropy, shaded, where both edges are there."""
-    low, high = {x: y for x, y, _ in lower}, {x: y for x, y, _ in upper}
-    x = sorted(set(low) & set(high))
+    x = sorted(set(lower) & set(upper))
     if len(x) < 2:
         return []
-    band = np.array([low[v] for v in x]), np.array([high[v] for v in x])
+    band = np.array([lower[v][0] for v in x]), np.array([upper[v][0] for v in x])
     return [series(NOTHING, x, band[1], colour=shade, dash=None, band=band, listed=False)]
 
 
@@ -79,8 +88,7 @@ def entropy_words(family: FamilyView) -> list[Markup]:
     """Two sentences: the bracket near the transition, and how it does elsewhere."""
     lower, upper = edges(family)
     who = KINDS[best_machines(family).role]
-    low, high = ({x: (y, error) for x, y, error in edge} for edge in (lower, upper))
-    common = sorted(set(low) & set(high))
+    common = sorted(set(lower) & set(upper))
     if not common:
         return _upper_words(family, upper, who)
     x = min(common, key=lambda value: abs(value - (family.critical or np.median(common))))
@@ -88,11 +96,11 @@ def entropy_words(family: FamilyView) -> list[Markup]:
     words = text(
         "At {} the entropy per spin lies between the pseudo-entropy {} = {} and the upper bound {} = {} nats "
         "of {}",
-        family.at(x), PSEUDO_ENTROPY + PER_SPIN, with_error(*low[x]), UPPER_EDGE + PER_SPIN,
-        with_error(*high[x]), who,
+        family.at(x), PSEUDO_ENTROPY + PER_SPIN, with_error(*lower[x]), UPPER_EDGE + PER_SPIN,
+        with_error(*upper[x]), who,
     )  # fmt: skip
     words += text("; {} is {}.", _truth(family), short(exact[x], 5)) if x in exact else Markup(".")
-    return [words, _holds_words(family, low, high, exact)]
+    return [words, _holds_words(family, lower, upper, exact)]
 
 
 def _entropies(family: FamilyView) -> dict[float, float]:
@@ -108,35 +116,26 @@ def _truth(family: FamilyView) -> Label:
     return "the exact " + symbol if "kaufman" in kinds else symbol + " by integration"
 
 
-def _holds_words(
-    family: FamilyView,
-    low: dict[float, tuple[float, float]],
-    high: dict[float, tuple[float, float]],
-    exact: dict[float, float],
-) -> Markup:
-    values = [x for x in sorted(set(low) & set(high)) if x in exact]
+def _holds_words(family: FamilyView, lower: Edge, upper: Edge, exact: dict[float, float]) -> Markup:
+    values = [x for x in sorted(set(lower) & set(upper)) if x in exact]
     if not values:
         return Markup("The entropy itself is not known here.")
-    inside = sum(_is_inside(exact[x], low[x], high[x]) for x in values)
-    furthest = max(values, key=lambda x: high[x][0] - exact[x])
+    inside = sum(lower[x][0] - 2 * lower[x][1] <= exact[x] <= upper[x][0] + 2 * upper[x][1] for x in values)
+    furthest = max(values, key=lambda x: upper[x][0] - exact[x])
     words = (
         "The bracket holds it, within two standard errors, at {} of {} values of {}; the upper bound is "
         "furthest above it at {}, by {}."
     )
-    gap = with_error(high[furthest][0] - exact[furthest], high[furthest][1])
+    gap = with_error(upper[furthest][0] - exact[furthest], upper[furthest][1])
     return text(words, inside, len(values), family.run.control_symbol, family.at(furthest), gap)
 
 
-def _is_inside(entropy: float, low: tuple[float, float], high: tuple[float, float]) -> bool:
-    return low[0] - 2 * low[1] <= entropy <= high[0] + 2 * high[1]
-
-
-def _upper_words(family: FamilyView, upper: Points, who: str) -> list[Markup]:
+def _upper_words(family: FamilyView, upper: Edge, who: str) -> list[Markup]:
     """Without a Hamiltonian there is an upper edge alone."""
-    (x, y, error), (x2, y2, error2) = min(upper, key=lambda p: p[1]), max(upper, key=lambda p: p[1])
+    x, x2 = min(upper, key=lambda x: upper[x][0]), max(upper, key=lambda x: upper[x][0])
     words = text(
         "The entropy per spin of the data is at most {} nats at {} and {} at {}, by {}; free spins have "
-        "ln 2 = 0.693.", with_error(y, error), family.at(x), with_error(y2, error2), family.at(x2), who,
+        "ln 2 = 0.693.", with_error(*upper[x]), family.at(x), with_error(*upper[x2]), family.at(x2), who,
     )  # fmt: skip
     return [
         words,

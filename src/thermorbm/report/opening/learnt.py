@@ -19,7 +19,7 @@ from thermorbm.report.chart import (
     lattice_filters,
     near_critical,
 )
-from thermorbm.report.labels import DENSITY, NOTHING, WEIGHTS, list_with, percent, short, size_label, text
+from thermorbm.report.labels import DENSITY, NOTHING, WEIGHTS, percent, short, size_label, text
 from thermorbm.report.panels import Panel
 from thermorbm.report.rules import moments_of
 from thermorbm.report.run import FamilyView, Missing
@@ -95,16 +95,16 @@ def learnt_words(family: FamilyView) -> list[Markup]:
 
 
 def _weights_words(family: FamilyView) -> Markup:
-    rows = [(family.at(value), machine) for value, machine, _ in landmark_machines(family)]
+    rows = [(value, machine) for value, machine, _ in landmark_machines(family)]
     how = ", trained as the paper's," if family.as_paper else ","
     try:
-        shares = [(percent(majority(machine).value, digits=0), place) for place, machine in rows]
+        shares = [(value, percent(majority(machine).value, digits=0)) for value, machine in rows]
         words = (
             "With {}{} on average {} of the weights of a filter have the same sign; of signs drawn by chance "
             "it would be about one half."
         )
-        return text(words, size_label(family.smallest()), how, list_with(" at ", shares))
+        return text(words, size_label(family.smallest()), how, family.list_at(shares))
     except Missing:
-        spreads = [(short(moments_of(machine, "W").variance ** 0.5, 2), place) for place, machine in rows]
+        spreads = [(value, short(moments_of(machine, "W").variance ** 0.5, 2)) for value, machine in rows]
         words = "With {}{} weights have a standard deviation of {}."
-        return text(words, size_label(family.smallest()), how, list_with(" at ", spreads))
+        return text(words, size_label(family.smallest()), how, family.list_at(spreads))

@@ -26,7 +26,7 @@ from thermorbm.report.labels import (
 )
 from thermorbm.report.panels import Panel
 from thermorbm.report.rules import TcEstimate, tc_estimates
-from thermorbm.report.run import FamilyView, Missing, Points, Run, points
+from thermorbm.report.run import FamilyView, Missing, Points, Run, need_some
 from thermorbm.report.sections.critical import forest_panel
 from thermorbm.report.sections.scaling import binder_panel, fitted_scalings
 from thermorbm.report.style import BLACK, VERMILION
@@ -75,9 +75,7 @@ def _differing(rows: list[TcEstimate]) -> list[TcEstimate]:
 
 def _sharp(family: FamilyView) -> list[TcEstimate]:
     rows = [row for row in tc_estimates(family, shown=True) if row.is_determined and row.row.interval is None]
-    if not rows:
-        raise Missing("no indicator determines where the transition is")
-    return rows
+    return need_some(rows, "no indicator determines where the transition is")
 
 
 def _place(row: TcEstimate) -> tuple[int, str]:
@@ -172,20 +170,16 @@ def _fit_words(item: Scaling, fit: Exponents) -> Markup:
 
 def order_panel(family: FamilyView) -> Panel:
     """|m| of the data and the mean visible bias of machines, against the control parameter."""
+    order = axis(MAGNETIZATION) + " of the data"
     curves = [
-        *curve_series(
-            axis(MAGNETIZATION) + " of the data", _order(family), colour=BLACK, marker="circle-open"
-        ),
+        *curve_series(order, _order(family), colour=BLACK, marker="circle-open"),
         *curve_series(FIELD + ", mean field on a spin", fields(family), colour=VERMILION, marker="square"),
     ]
     return control_panel(family, NOTHING, plain("per spin"), curves)
 
 
 def _order(family: FamilyView) -> Points:
-    curve = points(family.thermodynamics.curves.get(MAGNETIZATION))
-    if not curve:
-        raise Missing("averages of the configurations were not computed")
-    return curve
+    return need_some(family.data_curve(MAGNETIZATION), "averages of the configurations were not computed")
 
 
 def fields(family: FamilyView) -> Points:

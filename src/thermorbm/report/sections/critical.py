@@ -13,20 +13,19 @@ from thermorbm.report.chart import Chart, curves_chart
 from thermorbm.report.labels import NOTHING, TC, by_size, percent, plain, text
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.rules import NO_TC, TcEstimate, searched_by, tc_estimates
-from thermorbm.report.run import FamilyView, Missing, Run, need
+from thermorbm.report.run import FamilyView, Run, need, need_some
 from thermorbm.report.section import (
     Cell,
-    FamilyFigure,
     PageTable,
     Ruling,
     Section,
-    claim,
     decide,
-    each_view,
     undecided,
 )
 from thermorbm.report.sections import extrapolation
 from thermorbm.report.style import BLUE, PURPLE, VERMILION
+
+SECTION = Section("critical", "Where the transition is")
 
 Floats = NDArray[np.float64]
 
@@ -60,6 +59,7 @@ IN_TABLE_2 = (
 )
 
 
+@SECTION.family_table()
 def critical_table(family: FamilyView) -> PageTable:
     """Every indicator with its value, error, own target and distances."""
     columns = ("Indicator", family.run.critical_symbol.html, "Target", "Off target", "Off infinite")
@@ -95,11 +95,11 @@ def _row(item: TcEstimate) -> list[Cell]:
     ]
 
 
+@SECTION.family_figure("critical", "Tab. 2", "The transition")
 def draw_forest(family: FamilyView) -> list[Chart]:
     """Every estimate with its error and its target, one below the other; kinds of machines apart."""
     items = [item for item in tc_estimates(family, shown=True) if item.is_determined]
-    if not items:
-        raise Missing(NO_TC)
+    need_some(items, NO_TC)
     parts = _parts(items)
     caption = text(
         "Dots: {} by each indicator with one standard error; thick lines: ranges (95 %) of peaks that the "
@@ -107,8 +107,13 @@ def draw_forest(family: FamilyView) -> list[Chart]:
         family.run.critical_symbol, TARGETS if any(item.target for item in items) else "",
         Markup(" ").join(_extremes(items)),
     )  # fmt: skip
-    pairs = [parts[start : start + 2] for start in range(0, len(parts), 2)]
-    return [_forest_chart(family, caption, pair, index) for index, pair in enumerate(pairs)]
+    charts = []
+    for start in range(0, len(parts), 2):
+        panels = [forest_panel(family, part) for part in parts[start : start + 2]]
+        height = 0.9 + 0.17 * max(len(panel.rows) for panel in panels)
+        id, title = (f"-{start // 2 + 1}", plain(", continued")) if start else ("", NOTHING)
+        charts.append(curves_chart(caption, panels, id, title, columns=len(panels), height=height))
+    return charts
 
 
 def _parts(items: list[TcEstimate]) -> list[list[TcEstimate]]:
@@ -121,13 +126,6 @@ def _parts(items: list[TcEstimate]) -> list[list[TcEstimate]]:
 
 def _kind(item: TcEstimate) -> str:
     return item.role if item.role in KINDS else ""
-
-
-def _forest_chart(family: FamilyView, caption: Markup, parts: list[list[TcEstimate]], index: int) -> Chart:
-    panels = [forest_panel(family, part) for part in parts]
-    height = 0.9 + 0.17 * max(len(part) for part in parts)
-    name, title = (f"-{index + 1}", plain(", continued")) if index else ("", NOTHING)
-    return curves_chart(caption, panels, name, title, columns=len(panels), height=height)
 
 
 def forest_panel(family: FamilyView, items: list[TcEstimate]) -> Panel:
@@ -200,6 +198,7 @@ def _ranked(words: str, item: TcEstimate, distance: float | None) -> Markup:
     return text("{} is {} ({}): {}.", words, item.label, item.machines, percent(distance, signed=True))
 
 
+@SECTION.table
 def table_2(run: Run) -> list[PageTable]:
     """T_c from the slope of L~, S and S~ beside the values of the paper where lattice and size agree."""
     rows = [
@@ -239,31 +238,22 @@ def _paper(family: FamilyView, item: TcEstimate) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
-@claim(
+@SECTION.claim(
     "tc-three-percent", "Tab. 2", r"$T_c$ from $T\,$d$\widetilde{\mathcal{L}}/$d$T$ is right within 1–3 %."
 )
 def within_three_percent(family: FamilyView) -> Ruling:
     """Every size within 3 % of T_c of the infinite lattice; inconclusive where one is not determined."""
     critical = need(family.critical, "T_c is not known")
     items = searched_by(family, "main", family.scored("pseudo_likelihood_per_spin"))
-    words = by_size([(i.n_hidden or 0, _off_infinite(i)) for i in items])
-    if any(i.is_determined and abs(i.value / critical - 1) > 0.03 for i in items):
-        return decide(False, "{}", words)
-    if not all(i.is_determined for i in items):
+    rows = []
+    for item in items:
+        number = f"{item.number} ({percent(item.from_infinite, signed=True)})"
+        rows.append((item.n_hidden or 0, number if item.is_determined else "not determined"))
+    words, determined = by_size(rows), [item for item in items if item.is_determined]
+    is_close = all(abs(i.value / critical - 1) <= 0.03 for i in determined)
+    if is_close and len(determined) < len(items):
         return undecided("{}", words)
-    return decide(True, "{}", words)
+    return decide(is_close, "{}", words)
 
 
-def _off_infinite(item: TcEstimate) -> str:
-    if not item.is_determined:
-        return "not determined"
-    return f"{item.number} ({percent(item.from_infinite, signed=True)})"
-
-
-SECTION = Section(
-    "critical",
-    "Where the transition is",
-    figures=(FamilyFigure("critical", "Tab. 2", "The transition", draw_forest), *extrapolation.FIGURES),
-    tables=(each_view(critical_table), table_2, extrapolation.extrapolation_tables),
-    claims=(within_three_percent,),
-)
+SECTION.include(extrapolation.PART)

@@ -12,19 +12,19 @@ from thermorbm.records import as_plain
 from thermorbm.report.chart import Chart, control_panel, curve_series, curves_chart
 from thermorbm.report.labels import Label, T, axis, plain, short, text, with_error
 from thermorbm.report.panels import Panel, Series, series
-from thermorbm.report.run import FamilyView, Missing, Run, need, pair_of, points
+from thermorbm.report.run import FamilyView, Run, need, need_some, pair_of, points
 from thermorbm.report.section import (
     Cell,
-    FamilyFigure,
     PageTable,
     Ruling,
     Section,
-    claim,
     decide,
-    each_family,
 )
 from thermorbm.report.style import BLACK, BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
 from thermorbm.study.results import Certificate, Data, IntegratedEntropy
+
+SECTION = Section("data", "The configurations")
+CERTIFICATES = Section("certificates", "Certificates")
 
 FREE_ENERGY, BINDER = "free_energy_per_spin", "binder_cumulant"
 LABELS = {FREE_ENERGY: Label("$F/N$"), BINDER: Label("$U_4$")}  # of what is no quantity of the registry
@@ -43,11 +43,10 @@ CERTIFICATE_COLUMNS = {
 }
 
 
+@SECTION.family_figure("app-a", "App. A", "Averages of the configurations", of_data=True)
 def draw_thermodynamics(family: FamilyView) -> Chart:
-    """Appendix A."""
     panels = [panel for name in SHOWN if (panel := _panel(family, name)).series]
-    if not panels:
-        raise Missing("averages of the configurations were not computed")
+    need_some(panels, "averages of the configurations were not computed")
     caption = text(
         "Averages over the configurations, per spin, against {}. {}{} {} {}",
         family.run.control_symbol, _exact_words(family), _order_words(family), _reweighting(family),
@@ -163,7 +162,7 @@ def reweighted_series(family: FamilyView, quantity: str) -> list[Series]:
 
 def data_series(family: FamilyView, quantity: str) -> list[Series]:
     """The averages of the configurations."""
-    curve = points(family.thermodynamics.curves.get(quantity))
+    curve = family.data_curve(quantity)
     return curve_series(plain("Monte Carlo data"), curve, colour=BLUE, marker="circle-open", dash=None)
 
 
@@ -174,15 +173,15 @@ def entropies(family: FamilyView) -> dict[float, float]:
         for row in family.results.balanced_data()
         if row.exact is not None and row.exact.is_of_this_lattice
     }
-    integrated = {x: y for x, y, _ in points(family.thermodynamics.curves.get("entropy_per_spin"))}
-    return need(exact or integrated or None, "the entropy is not known")
+    integrated = {x: y for x, y, _ in family.data_curve("entropy_per_spin")}
+    return need_some(exact or integrated, "the entropy is not known")
 
 
+@SECTION.family_figure("certificates", "Data", "Configurations against exact results", of_data=True)
 def draw_certificates(family: FamilyView) -> Chart:
     rows = family.results.certificates
     panels = [panel for panel in (_z_panel(family, rows), _p_panel(rows)) if panel is not None]
-    if not panels:
-        raise Missing("there are no exact energies to compare with")
+    need_some(panels, "there are no exact energies to compare with")
     caption = text(
         "Left: distance of the mean energy of each dataset from the exact value, in standard errors. "
         "Right: p-values of the test of the energy histogram against the exact P(<i>E</i>), in rising "
@@ -226,6 +225,7 @@ def _p_panel(rows: Certified) -> Panel | None:
     return Panel(plain("Energy histogram"), plain("expected p"), plain("p-value"), curves)
 
 
+@CERTIFICATES.family_table(of_data=True)
 def certificate_table(family: FamilyView) -> PageTable:
     """A row for each dataset that has a certificate."""
     columns: list[Cell] = [family.run.control_symbol.html, "signs", "samples", "energy per spin"]
@@ -246,6 +246,7 @@ def _certificate_row(row: Data, certificate: Certificate) -> list[Cell]:
     ]
 
 
+@CERTIFICATES.set_words
 def certificate_words(run: Run) -> list[Markup]:
     """How many certificates passed, and what they test."""
     rows = [row for family in run.families for row in family.results.certificates]
@@ -259,7 +260,7 @@ def certificate_words(run: Run) -> list[Markup]:
     return [text(words, sum(certificate.passed for _, certificate in rows), len(rows))]
 
 
-@claim(
+@SECTION.claim(
     "integration",
     "App. A",
     "Integration from $T$ = 0 and from $T$ = ∞ gives the same entropy.",
@@ -270,19 +271,3 @@ def integrations_agree(family: FamilyView) -> Ruling:
     entropy = need(family.thermodynamics.entropy, "no energies were measured for integration")
     gap, error = entropy.mismatch.value, entropy.mismatch.error
     return decide(abs(gap) <= max(3 * error, 1e-4), "they differ by {} per spin", with_error(gap, error))
-
-
-SECTION = Section(
-    "data",
-    "The configurations",
-    figures=(
-        FamilyFigure("app-a", "App. A", "Averages of the configurations", draw_thermodynamics, of_data=True),
-        FamilyFigure(
-            "certificates", "Data", "Configurations against exact results", draw_certificates, of_data=True
-        ),
-    ),
-    claims=(integrations_agree,),
-)
-CERTIFICATES = Section(
-    "certificates", "Certificates", tables=(each_family(certificate_table),), words=certificate_words
-)

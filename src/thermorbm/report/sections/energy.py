@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
 
 from markupsafe import Markup
@@ -24,10 +23,22 @@ from thermorbm.report.chart import (
 from thermorbm.report.labels import Label, axis, by_size, percent, short, size_label, text, with_error
 from thermorbm.report.panels import Panel
 from thermorbm.report.rules import NO_TC, check_fall_with_size, check_peak, estimates_by, sized_items
-from thermorbm.report.run import NO_MACHINES, ONE_SIZE, FamilyView, Missing, Points, Run, need, points
-from thermorbm.report.section import Ruling, RunFigure, Section, claim, compare, decide
+from thermorbm.report.run import (
+    NO_MACHINES,
+    ONE_SIZE,
+    FamilyView,
+    Missing,
+    Points,
+    Run,
+    need,
+    need_some,
+    points,
+)
+from thermorbm.report.section import Ruling, Section, compare, decide
 from thermorbm.report.style import GREY, ORANGE, SKY
 from thermorbm.study.results import Indicators, MachineResults
+
+SECTION = Section("energy", "Visible energy")
 
 MEAN, VARIANCE = "visible_energy_mean_per_spin", "visible_energy_variance_per_spin"
 WITHOUT_BIASES = "zero_bias_energy_variance_per_spin"
@@ -40,8 +51,8 @@ NO_ENERGY = "visible energies were not computed"
 NO_SCORES = "likelihoods were not computed"
 
 
+@SECTION.figure("fig-7", "Fig. 7", "Visible energy")
 def draw_energies(run: Run) -> list[Chart]:
-    """Figure 7."""
     return column_charts(run, lambda column: bool(per_size(column, MEAN)), _draw_columns, NO_ENERGY)
 
 
@@ -68,8 +79,8 @@ def _mean_panel(column: Column) -> Panel:
 
 def _variance_panel(column: Column) -> Panel:
     curves = per_size(column, column.family.scored(VARIANCE))
-    for series in per_size(column, WITHOUT_BIASES, dash="dash", marker=None):
-        curves.append(replace(series, name=APPROXIMATIONS["zero_bias"][0] + ", " + series.name))
+    without_biases = APPROXIMATIONS["zero_bias"][0] + ", "
+    curves += per_size(column, WITHOUT_BIASES, without_biases, dash="dash", marker=None)
     return control_panel(column.family, column.title, axis(VARIANCE), curves)
 
 
@@ -105,7 +116,7 @@ def _peaks(column: Column) -> Markup:
 
 def check_rise(family: FamilyView, item: Indicators) -> tuple[bool, Markup]:
     """Whether the mean visible energy nowhere goes down by more than two standard errors; also in words."""
-    curve = need(points(item.curves.get(family.scored(MEAN))) or None, NO_ENERGY)
+    curve = need_some(points(item.curves.get(family.scored(MEAN))), NO_ENERGY)
     if len(curve) < 3:
         raise Missing("fewer than three temperatures")
     drops = [
@@ -121,7 +132,7 @@ def check_rise(family: FamilyView, item: Indicators) -> tuple[bool, Markup]:
     return False, text(words, size, ends, len(drops), family.at(x), short(-step, 2))
 
 
-@claim("energy-rises", "Fig. 7", "The mean visible energy rises with temperature.")
+@SECTION.claim("energy-rises", "Fig. 7", "The mean visible energy rises with temperature.")
 def mean_rises(family: FamilyView) -> Ruling:
     """No step down by more than 2 standard errors, smallest machines."""
     rises, words = check_rise(family, sized_items(family, NO_ENERGY)[0])
@@ -136,8 +147,7 @@ def check_approximation(name: str) -> Callable[[FamilyView], Ruling]:
         pairs = [(value, energies_of(machine)) for value, machine in family.smallest_machines()]
         means = [(value, pair[0]) for value, pair in pairs if pair is not None and pair[0]["full"]]
         rows = [(abs(mean[name] / mean["full"] - 1), value) for value, mean in means]
-        if not rows:
-            raise Missing(NO_ENERGY)
+        need_some(rows, NO_ENERGY)
         worst, value = max(rows)
         size = size_label(family.smallest())
         return decide(worst <= 0.1, "off by at most {}, at {} ({})", percent(worst), family.at(value), size)
@@ -145,35 +155,37 @@ def check_approximation(name: str) -> Callable[[FamilyView], Ruling]:
     return check
 
 
-WITHOUT_BIASES_CLOSE = claim(
+SECTION.claim(
     "energy-zero-bias", "Fig. 7", r"$\mathcal{E}_W(v)$, without biases, is close to $\mathcal{E}_\theta$."
 )(check_approximation("zero_bias"))
-ABSOLUTE_CLOSE = claim(
+SECTION.claim(
     "energy-absolute",
     "Fig. 7",
     r"$\widetilde{\mathcal{E}}_W(v)$, with absolute values, is close to $\mathcal{E}_\theta$.",
 )(check_approximation("absolute"))
-ALL_UP_CLOSE = claim(
+SECTION.claim(
     "energy-all-up",
     "Fig. 7",
     r"$\widetilde{\mathcal{E}}_W(1)$, all spins up, is close to $\mathcal{E}_\theta$.",
     2,
 )(check_approximation("all_up"))
-VARIANCE_PEAK = claim("energy-variance", "Fig. 7", "The variance of the visible energy peaks near $T_c$.")(
+SECTION.claim("energy-variance", "Fig. 7", "The variance of the visible energy peaks near $T_c$.")(
     check_peak("main", VARIANCE)
 )
-UNION_SLOPE = claim(
+SECTION.claim(
     "union-slope", "Fig. 7", "The mean visible energy of the all-temperature machine rises fastest at $T_c$."
 )(check_peak("union", MEAN))
-UNION_VARIANCE_PEAK = claim("union-variance", "Fig. 7", "The variance of its visible energy peaks at $T_c$.")(
+SECTION.claim("union-variance", "Fig. 7", "The variance of its visible energy peaks at $T_c$.")(
     check_peak("union", VARIANCE)
 )
-MEAN_FALLS = claim("energy-size", "Text", "The mean visible energy falls with $n_h$.")(
+SECTION.claim("energy-size", "Text", "The mean visible energy falls with $n_h$.")(
     check_fall_with_size(MEAN, NO_ENERGY)
 )
 
 
-@claim("energy-largest", "Text", "At the largest $n_h$ it does not rise monotonically with temperature.")
+@SECTION.claim(
+    "energy-largest", "Text", "At the largest $n_h$ it does not rise monotonically with temperature."
+)
 def largest_not_monotone(family: FamilyView) -> Ruling:
     """A step down by more than 2 standard errors."""
     largest = sized_items(family, NO_ENERGY, least=2)[-1]
@@ -182,7 +194,7 @@ def largest_not_monotone(family: FamilyView) -> Ruling:
     return decide(not rises, "{}", words)
 
 
-@claim("overfitting", "Text", "The largest machines overfit, which may be why their curves look odd.")
+@SECTION.claim("overfitting", "Text", "The largest machines overfit, which may be why their curves look odd.")
 def largest_overfit(family: FamilyView) -> Ruling:
     """Near T_c L~ of held-out configurations exceeds that of training ones by more than for the smallest
     machines, by 3 standard errors.
@@ -204,7 +216,7 @@ def _overfitting(family: FamilyView, n_hidden: int, value: float) -> tuple[float
     return held_out.value - train.value, math.hypot(train.error, held_out.error)
 
 
-@claim("rounded-peak", "Text", "Peaks of the variance shift at the largest $n_h$.")
+@SECTION.claim("rounded-peak", "Text", "Peaks of the variance shift at the largest $n_h$.")
 def peak_shifts_when_large(family: FamilyView) -> Ruling:
     """T_c of the largest machines is further from its target than that of the smallest, by 2 errors."""
     sizes = family.results.sizes()
@@ -225,7 +237,7 @@ def peak_shifts_when_large(family: FamilyView) -> Ruling:
 
 def _check_largest_cover(family: FamilyView) -> None:
     """Missing where the largest machines stand at too few temperatures for a curve of their own."""
-    sizes = need(family.results.sizes() or None, NO_MACHINES["main"])
+    sizes = need_some(family.results.sizes(), NO_MACHINES["main"])
     few, many = (len(family.results.first_seeds("main", n_hidden)) for n_hidden in (sizes[-1], sizes[0]))
     if 2 * few < many:
         raise Missing(f"the largest machines were trained at {few} of {many} temperatures alone")
@@ -239,23 +251,3 @@ def _highest_point_shifts(family: FamilyView, sizes: list[int]) -> Ruling:
         raise Missing(NO_TC)
     further = abs(places[-1] - critical) > abs(places[0] - critical)
     return decide(further, "highest point {} → {}", family.at(places[0]), family.at(places[-1]))
-
-
-SECTION = Section(
-    "energy",
-    "Visible energy",
-    figures=(RunFigure("fig-7", "Fig. 7", "Visible energy", draw_energies),),
-    claims=(
-        mean_rises,
-        WITHOUT_BIASES_CLOSE,
-        ABSOLUTE_CLOSE,
-        ALL_UP_CLOSE,
-        VARIANCE_PEAK,
-        UNION_SLOPE,
-        UNION_VARIANCE_PEAK,
-        MEAN_FALLS,
-        largest_not_monotone,
-        largest_overfit,
-        peak_shifts_when_large,
-    ),
-)

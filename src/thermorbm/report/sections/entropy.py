@@ -36,13 +36,15 @@ from thermorbm.report.labels import (
 )
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.rules import check_fall_with_size, indicator_label
-from thermorbm.report.run import NO_MACHINES, ONE_SIZE, FamilyView, Missing, Run, need, points
-from thermorbm.report.section import Cell, PageTable, Ruling, RunFigure, Section, claim, decide, each_view
+from thermorbm.report.run import NO_MACHINES, ONE_SIZE, FamilyView, Missing, Run, need_some, points
+from thermorbm.report.section import Cell, PageTable, Ruling, Section, decide
 from thermorbm.report.sections.data import data_series, entropies, exact_series, infinite_series
 from thermorbm.report.sections.generation import ROLES_SHOWN
 from thermorbm.report.style import BLACK, GREY, colour
 from thermorbm.study.quantities import HEAT_PEAK
 from thermorbm.study.results import Bracket, Data, Indicators, MachineResults, Observation, Thermodynamics
+
+SECTION = Section("entropy", "Pseudo-likelihood and entropy")
 
 LIKELIHOOD = "pseudo_likelihood_per_spin"
 NO_LIKELIHOOD = "pseudo-likelihoods were not computed"
@@ -51,8 +53,8 @@ NO_ENTROPY = "the entropy is not known at these temperatures"
 ByValue = dict[float, float]
 
 
+@SECTION.figure("fig-8", "Fig. 8", "Pseudo-likelihood and entropy")
 def draw_entropies(run: Run) -> list[Chart]:
-    """Figure 8."""
     return column_charts(run, lambda column: bool(per_size(column, LIKELIHOOD)), _draw_columns, NO_LIKELIHOOD)
 
 
@@ -81,28 +83,26 @@ def _panel(column: Column) -> Panel:
     return control_panel(family, column.title, plain("nats per spin"), curves)
 
 
-def upper_edges(column: Column) -> list[Series]:
+def upper_edges(column: Column, prefix: str = "", **style: Any) -> list[Series]:
     """The upper edge of the entropy bracket for each number of hidden units."""
-    curves = per_size(column, "entropy_upper_per_spin", marker="triangle-down", dash="dashdot")
-    return [replace(item, name=UPPER_EDGE + PER_SPIN + ", " + item.name) for item in curves]
+    name, label = "entropy_upper_per_spin", UPPER_EDGE + PER_SPIN + ", "
+    return per_size(column, name, prefix + label, marker="triangle-down", dash="dashdot", **style)
 
 
 def entropy_series(family: FamilyView) -> list[Series]:
     """The exact entropy of the finite lattice; else that of the samples, beside that of the infinite one."""
     for exact in exact_series(family, "entropy_per_spin"):
         return [replace(exact, name=ENTROPY + PER_SPIN + " exact", width=1.4)]
-    infinite = infinite_series(family, "entropy_per_spin")
-    exact_curves = [
-        replace(curve, name=ENTROPY + PER_SPIN + " exact, infinite lattice") for curve in infinite
-    ]
-    curve = points(family.thermodynamics.curves.get("entropy_per_spin"))
+    label = ENTROPY + PER_SPIN + " exact, infinite lattice"
+    exact_curves = [replace(item, name=label) for item in infinite_series(family, "entropy_per_spin")]
+    curve = family.data_curve("entropy_per_spin")
     name = ENTROPY + PER_SPIN + (" by integration" if family.results.is_ising else " of all samples")
     look: dict[str, Any] = {"marker": "cross", "dash": None} if exact_curves else {"marker": None}
     return [*exact_curves, *curve_series(name, curve, colour=BLACK, width=1.4, **look)]
 
 
 def pseudo_entropy_series(family: FamilyView) -> list[Series]:
-    curve = points(family.thermodynamics.curves.get("pseudo_entropy_per_spin"))
+    curve = family.data_curve("pseudo_entropy_per_spin")
     return curve_series(PSEUDO_ENTROPY + PER_SPIN, curve, colour=GREY, marker="circle-open", dash="dot")
 
 
@@ -121,6 +121,7 @@ def smooth_series(
     return [series(name, x, y, colour=colour(index), **style)]
 
 
+@SECTION.figure("supp-heat-capacity", "Supp.", "Estimated heat capacity")
 def draw_heat_capacities(run: Run) -> list[Chart]:
     """Supplement: T dL~/dT of each size beside T dS~/dT and the heat capacity."""
     reason = "no slopes of the pseudo-likelihood were estimated"
@@ -129,7 +130,7 @@ def draw_heat_capacities(run: Run) -> list[Chart]:
 
 def _slopes(column: Column) -> list[Series]:
     curves: list[Series] = []
-    if not column.family.run.results.study.control.is_temperature:
+    if not column.family.over_temperature:
         return curves  # T dS/dT is a heat capacity of a temperature alone
     for index, item in column.looks:
         curves += smooth_series(column.family, item, column.family.scored(LIKELIHOOD), "indicator", index)
@@ -160,6 +161,7 @@ def _slope_panel(column: Column) -> Panel:
     return control_panel(family, column.title, label, [*curves, *_slopes(column)])
 
 
+@SECTION.family_table()
 def bracket_table(family: FamilyView) -> PageTable:
     """A row for each machine and temperature: lower edge, entropy, upper edge, likelihoods."""
     machines = [machine for role in ROLES_SHOWN for machine in family.results.first_seeds(role)]
@@ -216,8 +218,7 @@ def _bracket_note(family: FamilyView) -> Cell:
 def likelihoods(family: FamilyView, role: str = "main") -> dict[int, ByValue]:
     """L~ per spin over the control parameter for each number of hidden units."""
     items = family.results.indicators_of(role)
-    if not items:
-        raise Missing(NO_MACHINES[role])
+    need_some(items, NO_MACHINES[role])
     name = family.scored(LIKELIHOOD)
     curves = {item.n_hidden: {x: y for x, y, _ in points(item.curves.get(name))} for item in items}
     if not all(curves.values()):
@@ -227,15 +228,15 @@ def likelihoods(family: FamilyView, role: str = "main") -> dict[int, ByValue]:
 
 def common_values(*curves: ByValue, reason: str) -> list[float]:
     """Values of the control parameter at which all curves have a point; Missing if there are none."""
-    return need(sorted(set.intersection(*(set(curve) for curve in curves))) or None, reason)
+    return need_some(sorted(set.intersection(*(set(curve) for curve in curves))), reason)
 
 
-LIKELIHOOD_FALLS = claim("likelihood-size", "Fig. 8", r"$\widetilde{\mathcal{L}}$ falls with $n_h$.")(
+SECTION.claim("likelihood-size", "Fig. 8", r"$\widetilde{\mathcal{L}}$ falls with $n_h$.")(
     check_fall_with_size(LIKELIHOOD, NO_LIKELIHOOD)
 )
 
 
-@claim(
+@SECTION.claim(
     "likelihood-union",
     "Fig. 8",
     r"$\widetilde{\mathcal{L}}$ of all-temperature machines is above that of single-temperature ones.",
@@ -244,8 +245,7 @@ def union_above_single(family: FamilyView) -> Ruling:
     """At every temperature, for each common size."""
     union, single = likelihoods(family, "union"), likelihoods(family)
     sizes = [n for n in union if n in single]
-    if not sizes:
-        raise Missing("no size is common to both kinds of machines")
+    need_some(sizes, "no size is common to both kinds of machines")
     words, holds = [], True
     for n in sizes:
         common = common_values(union[n], single[n], reason=NO_COMMON)
@@ -256,7 +256,9 @@ def union_above_single(family: FamilyView) -> Ruling:
     return decide(holds, "{}", by_size(words))
 
 
-@claim("nearest-entropy", "Text", r"The smallest $n_h$ gives the $\widetilde{\mathcal{L}}$ nearest to $S$.")
+@SECTION.claim(
+    "nearest-entropy", "Text", r"The smallest $n_h$ gives the $\widetilde{\mathcal{L}}$ nearest to $S$."
+)
 def smallest_nearest_to_entropy(family: FamilyView) -> Ruling:
     """Smallest root mean square distance over all temperatures."""
     curves, entropy = likelihoods(family), entropies(family)
@@ -271,21 +273,20 @@ def smallest_nearest_to_entropy(family: FamilyView) -> Ruling:
     return decide(nearest == min(distances), "root mean square distance from <i>S</i> per spin {}", words)
 
 
-@claim("pseudo-entropy", "Text", r"$\widetilde{S}$ < $S$.", of_any_model=True)
+@SECTION.claim("pseudo-entropy", "Text", r"$\widetilde{S}$ < $S$.", of_any_model=True)
 def pseudo_entropy_below(family: FamilyView) -> Ruling:
     """An identity, conditioning: at no temperature is S~ above S by more than 2 standard errors."""
     entropy = entropies(family)
-    curve = points(family.thermodynamics.curves.get("pseudo_entropy_per_spin"))
+    curve = family.data_curve("pseudo_entropy_per_spin")
     rows = [(entropy[x] - y, error, x) for x, y, error in curve if x in entropy]
-    if not rows:
-        raise Missing(NO_ENTROPY if curve else "pseudo-entropies were not computed")
+    need_some(rows, NO_ENTROPY if curve else "pseudo-entropies were not computed")
     good = [gap > -2 * error for gap, error, _ in rows]
     gap, error, x = max(rows)
     words = "at {} of {} temperatures within 2 errors; largest gap {} per spin at {}"
     return decide(all(good), words, sum(good), len(good), with_error(gap, error), family.at(x))
 
 
-@claim(
+@SECTION.claim(
     "enumeration",
     "App. B, C",
     "Visible energy, conditionals, gradients, KL, CE, CD-$k$ and PCD-$k$ are as derived.",
@@ -294,21 +295,3 @@ def pseudo_entropy_below(family: FamilyView) -> Ruling:
 def derivations_right(family: FamilyView) -> Ruling:
     """Each against brute-force enumeration on tiny machines."""
     raise Missing("a study does not test it; the test suite compares each with enumeration of tiny machines")
-
-
-SECTION = Section(
-    "entropy",
-    "Pseudo-likelihood and entropy",
-    figures=(
-        RunFigure("fig-8", "Fig. 8", "Pseudo-likelihood and entropy", draw_entropies),
-        RunFigure("supp-heat-capacity", "Supp.", "Estimated heat capacity", draw_heat_capacities),
-    ),
-    tables=(each_view(bracket_table),),
-    claims=(
-        LIKELIHOOD_FALLS,
-        union_above_single,
-        smallest_nearest_to_entropy,
-        pseudo_entropy_below,
-        derivations_right,
-    ),
-)

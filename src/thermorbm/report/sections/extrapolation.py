@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,38 +11,41 @@ from thermorbm.report.chart import Chart, curves_chart
 from thermorbm.report.labels import TC, Label, T, cell, percent, plain, text
 from thermorbm.report.panels import Panel, Series, series
 from thermorbm.report.rules import indicator_label
-from thermorbm.report.run import Missing, Run, need
-from thermorbm.report.section import Cell, PageTable, RunFigure
-from thermorbm.report.style import COLOURS, GREY, colour, marker
+from thermorbm.report.run import Run, need, need_some
+from thermorbm.report.section import Cell, PageTable, Section
+from thermorbm.report.sections.scaling import INVERSE_SIDE, known_line
+from thermorbm.report.style import COLOURS, colour, marker
 from thermorbm.study.results import Extrapolation, ExtrapolationPoint, ExtrapolationRow
+
+PART = Section("extrapolation", "The infinite lattice")  # of the section on T_c
 
 GROUPS = {None: "configurations", "main": "dense machines"}
 WORST_FIT = 6.63  # chi-squared per degree of freedom, beyond which the points lie on no such curve (p = 0.01)
-INVERSE_SIDE = Label(r"$L^{-1/\nu}$")
 N_CURVE = 40
 NO_FIT = "the peaks of this indicator were not fitted"
 
 
+@PART.figure("extrapolation", "Beyond", "The infinite lattice")
 def figures(run: Run) -> list[Chart]:
     """One figure for each set of lattices: peaks against L^(-1/nu), those of alike machines in one panel."""
     charts = [_figure(run, item) for item in run.results.extrapolations]
-    if not charts:
-        raise Missing("the study has no lattices of several sides to be joined")
-    return charts
+    return need_some(charts, "the study has no lattices of several sides to be joined")
 
 
+@PART.table
 def extrapolation_tables(run: Run) -> list[PageTable]:
     return [_table(item) for item in run.results.extrapolations]
 
 
 def _figure(run: Run, item: Extrapolation) -> Chart:
-    panels = []
+    panels: list[Panel] = []
+    end = 1.05 * min(item.sides) ** (-1 / item.nu)
+    infinite = [] if item.infinite is None else [known_line(end, item.infinite, TC + " known")]
     fitted = [row for row in item.rows if row.estimate is not None]
     indicators = list(dict.fromkeys(row.indicator for row in fitted))
     for group in dict.fromkeys(row.variant for row in fitted):
         rows = [row for row in fitted if row.variant == group]
         curves = [curve for row in rows for curve in _curves(item, row, indicators.index(row.indicator))]
-        infinite = [] if item.infinite is None else [_infinite(item, item.infinite)]
         title = plain(GROUPS.get(group, f"machines: {group}"))
         panels.append(Panel(title, INVERSE_SIDE, run.control_label, (*infinite, *curves)))
     caption = text(
@@ -73,30 +75,21 @@ def _curves(item: Extrapolation, row: ExtrapolationRow, index: int) -> list[Seri
     ]
 
 
-def _infinite(item: Extrapolation, critical: float) -> Series:
-    end = 1.05 * min(item.sides) ** (-1 / item.nu)
-    return series(TC + " known", [0.0, end], [critical] * 2, colour=GREY, dash="dash", width=0.8)
-
-
 def best_indicators(item: Extrapolation) -> Markup:
     """Of the machines' indicators whose fit holds: that with the smallest error, and the nearest to T_c."""
     rows = fits_that_hold(item)
     if not rows or not item.infinite:
         return Markup("")
     sentences = []
-    choices: tuple[tuple[str, Callable[[ExtrapolationRow], float]], ...] = (
-        ("Of the machines' indicators the smallest error has", _error),
-        ("nearest to the known value is", lambda row: abs(row.relative_to_infinite or 0.0)),
-    )
-    for words, key in choices:
-        best = min(rows, key=key)
+    sharpest = min(rows, key=lambda row: need(row.estimate, NO_FIT).error)
+    nearest = min(rows, key=lambda row: abs(row.relative_to_infinite or 0.0))
+    for words, best in (
+        ("Of the machines' indicators the smallest error has", sharpest),
+        ("nearest to the known value is", nearest),
+    ):
         off = percent(best.relative_to_infinite, signed=True)
         sentences.append(text("{} {}, {} ({})", words, _label(best), cell(best.estimate), off))
     return Markup("; ").join(sentences) + "."
-
-
-def _error(row: ExtrapolationRow) -> float:
-    return need(row.estimate, NO_FIT).error
 
 
 def fits_that_hold(item: Extrapolation) -> list[ExtrapolationRow]:
@@ -139,6 +132,3 @@ def _number(peak: ExtrapolationRow | ExtrapolationPoint) -> str:
         return "none"
     interval = peak.interval if isinstance(peak, ExtrapolationPoint) else None
     return cell(peak.estimate) if interval is None else "{:.4g}–{:.4g}".format(*interval)
-
-
-FIGURES = (RunFigure("extrapolation", "Beyond", "The infinite lattice", figures),)

@@ -31,9 +31,11 @@ from thermorbm.report.rules import (
     searched_by,
     tc_estimates,
 )
-from thermorbm.report.run import FamilyView, Missing, Run, points
-from thermorbm.report.section import FamilyFigure, Ruling, RunFigure, claim, decide
-from thermorbm.study.results import Indicators
+from thermorbm.report.run import FamilyView, Run, need_some, points
+from thermorbm.report.section import Ruling, Section, decide
+
+PART = Section("filter-sums", "Sums of filters")  # of the section on weights
+SUPPLEMENT = Section("filter-sums-more", "More on sums of filters")
 
 CORRELATION = Label(r"$\langle w_{:j}\cdot w_{:j'}\rangle$")
 DISTANCE = Label("$r$")
@@ -50,8 +52,8 @@ def _sums_panel(
     return Panel(plain(title), WEIGHTS[name], DENSITY, landmark_histograms(family, name), **look)
 
 
+@PART.family_figure("fig-3b", "Fig. 3b", "Filter sums")
 def draw_filter_sums(family: FamilyView) -> Chart:
-    """Figure 3b."""
     family.check_uniform_order()
     panel = _sums_panel(family, "Filter sums", "filter_sums", abs_variance_panel)
     peak = peak_of(family.curve("main", family.smallest(), "filter_sum_abs_variance"))
@@ -72,13 +74,12 @@ def abs_variance_panel(family: FamilyView) -> Panel:
     for index, item in enumerate(family.results.indicators_of()):
         curve = points(item.curves.get("filter_sum_abs_variance"))
         curves += curve_series(size_label(item.n_hidden), curve, index)
-    if not curves:
-        raise Missing(NOT_FOLLOWED)
+    need_some(curves, NOT_FOLLOWED)
     return control_panel(family, plain("Variance of |filter sum|"), axis("filter_sum_abs_variance"), curves)
 
 
+@PART.family_figure("fig-3c", "Fig. 3c", "Inverse-filter sums")
 def draw_inverse_sums(family: FamilyView) -> Chart:
-    """Figure 3c."""
     panel = _sums_panel(family, "Inverse-filter sums", "inverse_filter_sums", _correlation_panel)
     caption = text(
         "Distribution of the sums of inverse filters, divided by $n_h$ ({}). Inset (on screen the second "
@@ -114,13 +115,34 @@ def _correlation_panel(family: FamilyView) -> Panel | None:
     return Panel(title, DISTANCE + " (lattice spacings)", CORRELATION, tuple(curves))
 
 
+@SUPPLEMENT.figure("supp-filter-sums", "Supp.", "Variance of |filter sum|")
+def draw_abs_variances(run: Run) -> Chart:
+    """Supplement: the inset of figure 3b by itself, for all families."""
+    panels = []
+    for family in [family for family in run.families if family.results.orders_uniformly]:
+        if any(points(item.curves.get("filter_sum_abs_variance")) for item in family.results.indicators_of()):
+            panels.append(replace(abs_variance_panel(family), title=family.title))
+    need_some(panels, NOT_FOLLOWED)
+    caption = Markup(
+        "Variance of the absolute filter sum, ⟨|Σ<sub>j</sub><i>W<sub>ij</sub></i>|²⟩ − "
+        "⟨|Σ<sub>j</sub><i>W<sub>ij</sub></i>|⟩², over the hidden units of each machine, with its error."
+    )
+    return curves_chart(caption, panels, columns=min(2, len(panels)))
+
+
+@SUPPLEMENT.family_figure("supp-correlation", "Supp.", "Inverse-filter correlation at fixed distance")
 def draw_fixed_distances(family: FamilyView) -> Chart:
     """Supplement: correlation of inverse filters at fixed distances against the control parameter."""
-    panels = [
-        panel for item in family.results.indicators_of() if (panel := _fixed_panel(family, item)).series
-    ]
-    if not panels:
-        raise Missing("the configurations have no lattice, so that inverse filters have no distance")
+    panels = []
+    for item in family.results.indicators_of():
+        names = [name for name in item.curves if name.startswith(AT_DISTANCE)]
+        curves: list[Series] = []
+        for index, r in enumerate(sorted(int(name.removeprefix(AT_DISTANCE)) for name in names)):
+            curves += curve_series(DISTANCE + f" = {r}", points(item.curves[f"{AT_DISTANCE}{r}"]), index)
+        if curves:
+            title = family.title + ", " + size_label(item.n_hidden)
+            panels.append(control_panel(family, title, CORRELATION, curves))
+    need_some(panels, "the configurations have no lattice, so that inverse filters have no distance")
     caption = text(
         "Correlation of two inverse filters at fixed distances $r$, divided by that at distance 0, against "
         "{}. Where it is largest, the machine sees the longest correlations.",
@@ -129,38 +151,19 @@ def draw_fixed_distances(family: FamilyView) -> Chart:
     return curves_chart(caption, panels, columns=min(2, len(panels)))
 
 
-def _fixed_panel(family: FamilyView, item: Indicators) -> Panel:
-    names = [name for name in item.curves if name.startswith(AT_DISTANCE)]
-    distances = sorted(int(name.removeprefix(AT_DISTANCE)) for name in names)
-    curves: list[Series] = []
-    for index, r in enumerate(distances):
-        curves += curve_series(DISTANCE + f" = {r}", points(item.curves.get(f"{AT_DISTANCE}{r}")), index)
-    return control_panel(family, family.title + ", " + size_label(item.n_hidden), CORRELATION, curves)
-
-
-def draw_abs_variances(run: Run) -> Chart:
-    """Supplement: the inset of figure 3b by itself, for all families."""
-    panels = []
-    for family in [family for family in run.families if family.results.orders_uniformly]:
-        if any(points(item.curves.get("filter_sum_abs_variance")) for item in family.results.indicators_of()):
-            panels.append(replace(abs_variance_panel(family), title=family.title))
-    if not panels:
-        raise Missing(NOT_FOLLOWED)
-    caption = Markup(
-        "Variance of the absolute filter sum, ⟨|Σ<sub>j</sub><i>W<sub>ij</sub></i>|²⟩ − "
-        "⟨|Σ<sub>j</sub><i>W<sub>ij</sub></i>|⟩², over the hidden units of each machine, with its error."
-    )
-    return curves_chart(caption, panels, columns=min(2, len(panels)))
-
-
-@claim("filter-sums", "Fig. 3b", "The distribution of filter sums goes from two peaks to one.")
+@PART.claim("filter-sums", "Fig. 3b", "The distribution of filter sums goes from two peaks to one.")
 def two_peaks_become_one(family: FamilyView) -> Ruling:
     """Sarle's coefficient above 5/9 at the low and below at the high temperature."""
     coefficients, words = moments_at_landmarks(family, "filter_sums", "bimodality")
     return decide(coefficients[0] > FLAT > coefficients[-1], "Sarle's coefficient {}", words)
 
 
-@claim("inverse-sums", "Fig. 3c", "Inverse-filter sums are Gaussian with a mean near zero.")
+PART.claim("filter-sum-peak", "Fig. 3b", "The variance of |filter sum| peaks at $T_c$.")(
+    check_peak("main", "filter_sum_abs_variance")
+)
+
+
+@PART.claim("inverse-sums", "Fig. 3c", "Inverse-filter sums are Gaussian with a mean near zero.")
 def inverse_sums_gaussian(family: FamilyView) -> Ruling:
     """Moments: |excess kurtosis| <= 1, |skewness| <= 0.5 and |mean| <= one standard deviation."""
     is_gaussian, moments = check_gaussian(family, "inverse_filter_sums")
@@ -170,12 +173,7 @@ def inverse_sums_gaussian(family: FamilyView) -> Ruling:
     return decide(is_gaussian and ratio <= 1, words, moments, short(ratio, 2))
 
 
-FILTER_SUM_PEAK = claim("filter-sum-peak", "Fig. 3b", "The variance of |filter sum| peaks at $T_c$.")(
-    check_peak("main", "filter_sum_abs_variance")
-)
-
-
-@claim(
+@PART.claim(
     "correlation-peak", "Fig. 3c", "The correlation of inverse filters at fixed distance peaks near $T_c$."
 )
 def correlation_peaks(family: FamilyView) -> Ruling:
@@ -193,16 +191,3 @@ def correlation_peaks(family: FamilyView) -> Ruling:
     if rest:
         words += text("; at other distances {}", list_with(": ", rest, "; "))
     return Ruling(ruling.judgement, words)
-
-
-FIGURES = (
-    FamilyFigure("fig-3b", "Fig. 3b", "Filter sums", draw_filter_sums),
-    FamilyFigure("fig-3c", "Fig. 3c", "Inverse-filter sums", draw_inverse_sums),
-)
-SUPPLEMENT = (
-    RunFigure("supp-filter-sums", "Supp.", "Variance of |filter sum|", draw_abs_variances),
-    FamilyFigure(
-        "supp-correlation", "Supp.", "Inverse-filter correlation at fixed distance", draw_fixed_distances
-    ),
-)
-CLAIMS = (two_peaks_become_one, FILTER_SUM_PEAK, inverse_sums_gaussian, correlation_peaks)

@@ -13,27 +13,25 @@ from thermorbm.report.labels import (
     N_HIDDEN,
     Label,
     axis,
-    list_with,
     plain,
     short,
     size_label,
     text,
 )
 from thermorbm.report.panels import Panel, series
-from thermorbm.report.run import FamilyView, Missing, Points, need, pair_of, points
+from thermorbm.report.run import FamilyView, Missing, Points, need, need_some, pair_of
 from thermorbm.report.section import (
     Cell,
-    FamilyFigure,
     PageTable,
     Ruling,
     Section,
-    claim,
     decide,
-    each_view,
 )
 from thermorbm.report.sections.data import data_series, exact_series
 from thermorbm.report.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, VERMILION
 from thermorbm.study.results import Generation
+
+SECTION = Section("generation", "Generated configurations")
 
 SHOWN = ("energy_per_spin", "abs_magnetization_per_spin", "heat_capacity_per_spin")
 FROM_M = Label(r"$p_h=(\langle|m|\rangle+1)/2$")
@@ -52,8 +50,8 @@ NOT_GENERATED, NO_ENERGIES = "no configurations were generated", "energies were 
 ROLES_SHOWN = ("main", "symmetric", "union", "other")
 
 
+@SECTION.family_figure("fig-6", "Fig. 6", "Generated configurations")
 def draw_generated(family: FamilyView) -> Chart:
-    """Figure 6."""
     family.check_uniform_order()
     panels = [panel for name in SHOWN if (panel := _panel(family, name)).series]
     if not any(len(panel.series) > 2 for panel in panels):
@@ -78,7 +76,7 @@ def _panel(family: FamilyView, quantity: str) -> Panel:
 
 def _limits(family: FamilyView) -> tuple[float, float] | None:
     """An axis for c_V on which the data can be read, however large the fluctuations of a bad machine are."""
-    peak = peak_of(points(family.thermodynamics.curves.get("heat_capacity_per_spin")))
+    peak = peak_of(family.data_curve("heat_capacity_per_spin"))
     return None if peak is None else (-0.1 * peak[1], MOST * peak[1])
 
 
@@ -101,6 +99,7 @@ def generated_curve(family: FamilyView, start: str, quantity: str) -> Points:
     return curve
 
 
+@SECTION.family_figure("text-chains", "Text", "Chains from two starts")
 def draw_relaxation(family: FamilyView) -> Chart:
     """How <E> and <|m|> of chains go from their start to equilibrium."""
     family.check_uniform_order()
@@ -111,8 +110,7 @@ def draw_relaxation(family: FamilyView) -> Chart:
         if family.results.has_energy or name != "energy"  # without a Hamiltonian there is no energy
     ]
     kept = [panel for panel in panels if panel.series]
-    if not kept:
-        raise Missing("no chains were followed")
+    need_some(kept, "no chains were followed")
     caption = text(
         "Averages over 512 Gibbs chains of machines with {} after each step, from hidden layers drawn with "
         "{} and from random ones. Dotted: the data that the machine was trained on.",
@@ -140,6 +138,7 @@ def _relaxation_panel(family: FamilyView, value: float, name: str) -> Panel:
     return Panel(family.at(value), plain("Gibbs step"), axis(f"{name}_per_spin"), tuple(curves))
 
 
+@SECTION.family_table()
 def quality_table(family: FamilyView) -> PageTable:
     """A row for each machine: long chains beside the data in standard errors, and the verdict."""
     machines = [machine for role in ROLES_SHOWN for machine in family.results.first_seeds(role)]
@@ -175,25 +174,27 @@ def energy_errors(family: FamilyView) -> tuple[list[float], Markup]:
         errors.append(abs(need(made, NO_ENERGIES).value - need(data, NO_ENERGIES).value))
     if len(errors) < 3:
         raise Missing("fewer than three temperatures")
-    places = [family.at(value) for value in landmarks(family)]
-    return errors, list_with(" at ", [(short(e, 2), place) for e, place in zip(errors, places, strict=True)])
+    pairs = zip(landmarks(family), errors, strict=True)
+    return errors, family.list_at([(value, short(error, 2)) for value, error in pairs])
 
 
-@claim("generation-ends", "Fig. 6", "One-step reconstructions are good at low and high temperature.", 2)
+@SECTION.claim(
+    "generation-ends", "Fig. 6", "One-step reconstructions are good at low and high temperature.", 2
+)
 def good_at_both_ends(family: FamilyView) -> Ruling:
     """Their energy is within 0.1 J per spin, 5 % of its range, of the data's at both ends."""
     (cold, _, hot), words = energy_errors(family)
     return decide(max(cold, hot) <= 0.1, "energy off by {} J per spin", words)
 
 
-@claim("generation-near", "Fig. 6", "They are worse near $T_c$.", 2)
+@SECTION.claim("generation-near", "Fig. 6", "They are worse near $T_c$.", 2)
 def worse_near_critical(family: FamilyView) -> Ruling:
     """Their energy is further off, in J per spin, near T_c than at the low and the high temperature."""
     (cold, near, hot), words = energy_errors(family)
     return decide(near > max(cold, hot), "energy off by {} J per spin", words)
 
 
-@claim(
+@SECTION.claim(
     "faster-start", "Text", "From $p_h$, Gibbs chains reach equilibrium in fewer steps than from random $h$."
 )
 def faster_from_p_hidden(family: FamilyView) -> Ruling:
@@ -203,21 +204,9 @@ def faster_from_p_hidden(family: FamilyView) -> Ruling:
         steps = generation_at(family, value).steps_to_equilibrium
         gained.append(steps["random"] - steps["p_h"])
         counts = [str(n) if n <= CHAIN_STEPS else f"more than {CHAIN_STEPS}" for n in steps.values()]
-        words.append((" and ".join(counts), family.at(value)))
+        words.append((value, " and ".join(counts)))
     return decide(
         min(gained) >= 0 and max(gained) > 0,
         "steps from <i>p</i><sub>h</sub> and from random starts: {}",
-        list_with(" at ", words, "; "),
+        family.list_at(words, "; "),
     )
-
-
-SECTION = Section(
-    "generation",
-    "Generated configurations",
-    figures=(
-        FamilyFigure("fig-6", "Fig. 6", "Generated configurations", draw_generated),
-        FamilyFigure("text-chains", "Text", "Chains from two starts", draw_relaxation),
-    ),
-    tables=(each_view(quality_table),),
-    claims=(good_at_both_ends, worse_near_critical, faster_from_p_hidden),
-)

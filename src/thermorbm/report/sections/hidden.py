@@ -23,7 +23,6 @@ from thermorbm.report.labels import (
     Label,
     by_size,
     cell,
-    list_with,
     plain,
     short,
     size_label,
@@ -32,15 +31,18 @@ from thermorbm.report.labels import (
 )
 from thermorbm.report.panels import Panel, Series, draw_panels, series
 from thermorbm.report.rules import FLAT
-from thermorbm.report.run import ONE_SIZE, FamilyView, Missing, need, points
-from thermorbm.report.section import FamilyFigure, PageTable, Ruling, Section, claim, decide, each_view
+from thermorbm.report.run import ONE_SIZE, FamilyView, Missing, need, need_some, points
+from thermorbm.report.section import PageTable, Ruling, Section, decide
 from thermorbm.report.style import colour
 from thermorbm.study.results import Hidden
+
+SECTION = Section("hidden", "Hidden layer")
 
 M_HIDDEN = Label("$m_h$")
 NO_HIDDEN = "hidden layers were not looked at"
 
 
+@SECTION.family_figure("tab-1", "Tab. 1", "Sign rule")
 def draw_sign_rule(family: FamilyView) -> Chart:
     """The sign rule of table 1 against the control parameter."""
     family.check_uniform_order()
@@ -50,8 +52,7 @@ def draw_sign_rule(family: FamilyView) -> Chart:
     for index, item in enumerate(family.results.indicators_of("union")):
         label = f"{family.run.all_values}, " + size_label(item.n_hidden)
         curves += curve_series(label, points(item.curves.get("sign_rule")), index, dash="dot")
-    if not curves:
-        raise Missing(NO_HIDDEN)
+    need_some(curves, NO_HIDDEN)
     caption = Markup(
         "Fraction of all pairs of a configuration and a hidden unit with sign(<i>h<sub>i</sub></i>) = "
         "sign(<i>m</i>) sign(Σ<sub>j</sub><i>W<sub>ij</sub></i>). One half would be chance."
@@ -60,8 +61,8 @@ def draw_sign_rule(family: FamilyView) -> Chart:
     return curves_chart(caption, [control_panel(family, family.title, label, curves)])
 
 
+@SECTION.family_figure("fig-5", "Fig. 5", "Hidden magnetisation")
 def draw_magnetisation(family: FamilyView) -> Chart:
-    """Figure 5."""
     value = near_critical(family)
     panel = _histogram_panel(family, value)
     figure = draw_panels([panel], columns=1, height=2.7)
@@ -89,8 +90,7 @@ def _histogram_panel(family: FamilyView, value: float) -> Panel:
         if "hidden.edges" in arrays:
             line = histogram_outline(arrays["hidden.edges"], arrays["hidden.density"])
             curves.append(series(size_label(n_hidden), *line, colour=colour(index)))
-    if not curves:
-        raise Missing(NO_HIDDEN)
+    need_some(curves, NO_HIDDEN)
     reach = 1.05 * max(float(abs(item.x[item.y > 0]).max()) for item in curves)
     return Panel(family.title, M_HIDDEN, DENSITY, tuple(curves), x_range=(-reach, reach))
 
@@ -117,6 +117,7 @@ def _widths(family: FamilyView, value: float) -> Markup:
     return by_size(rows)
 
 
+@SECTION.family_table()
 def sign_rule_table(family: FamilyView) -> PageTable:
     """Table 1 in numbers: a row per value, a column per size."""
     items = family.results.indicators_of() if family.results.orders_uniformly else []
@@ -129,17 +130,16 @@ def sign_rule_table(family: FamilyView) -> PageTable:
     return PageTable(columns, rows, text("Sign rule in numbers, {}", family.name))
 
 
-@claim("sign-rule", "Tab. 1", r"sign($h_i$) = sign($m$) sign($\Sigma_j W_{ij}$).")
+@SECTION.claim("sign-rule", "Tab. 1", r"sign($h_i$) = sign($m$) sign($\Sigma_j W_{ij}$).")
 def sign_rule_obeyed(family: FamilyView) -> Ruling:
     """More than half of the pairs obey it, by 3 standard errors, at every temperature below T_c."""
     critical = need(family.critical, "T_c is not known")
     item = need(next(iter(family.results.indicators_of()), None), NO_HIDDEN)
-    curve = need(points(item.curves.get("sign_rule")) or None, NO_HIDDEN)
+    curve = need_some(points(item.curves.get("sign_rule")), NO_HIDDEN)
     ordered = [value - 3 * error > 0.5 for x, value, error in curve if x <= critical]
-    if not ordered:
-        raise Missing("there are no temperatures below T_c")
-    shown = [(with_error(y, error), family.at(x)) for x, y, error in curve if x in landmarks(family)]
-    words = list_with(" at ", shown)
+    need_some(ordered, "there are no temperatures below T_c")
+    shown = [(x, with_error(y, error)) for x, y, error in curve if x in landmarks(family)]
+    words = family.list_at(shown)
     return decide(all(ordered), "fraction {} ({})", words, size_label(item.n_hidden))
 
 
@@ -148,19 +148,18 @@ def hidden_at(family: FamilyView, n_hidden: int, value: float) -> Hidden:
     return need(need(family.observation(n_hidden, value), NO_HIDDEN).hidden, NO_HIDDEN)
 
 
-@claim("mh-mean", "Fig. 5", "The mean hidden magnetisation is zero.", 2)
+@SECTION.claim("mh-mean", "Fig. 5", "The mean hidden magnetisation is zero.", 2)
 def mean_magnetisation_zero(family: FamilyView) -> Ruling:
     """Deviation from zero: |mean| <= 0.05 or 4 standard errors below, near and above T_c."""
     means = {
         value: hidden_at(family, family.smallest(), value).magnetization.mean for value in landmarks(family)
     }
     holds = all(abs(mean.value) <= max(0.05, 4 * mean.error) for mean in means.values())
-    shown = [(cell(mean), family.at(value)) for value, mean in means.items()]
-    words = list_with(" at ", shown)
+    words = family.list_at([(value, cell(mean)) for value, mean in means.items()])
     return decide(holds, "⟨<i>m</i><sub>h</sub>⟩ = {}", words)
 
 
-@claim("mh-bimodal", "Fig. 5", "Near $T_c$ its distribution has two peaks for the smallest $n_h$.", 2)
+@SECTION.claim("mh-bimodal", "Fig. 5", "Near $T_c$ its distribution has two peaks for the smallest $n_h$.", 2)
 def two_peaks_when_small(family: FamilyView) -> Ruling:
     """Sarle's coefficient above 5/9."""
     value, n_hidden = near_critical(family), family.smallest()
@@ -169,7 +168,7 @@ def two_peaks_when_small(family: FamilyView) -> Ruling:
     return decide(coefficient > FLAT, words, short(coefficient, 2), family.at(value), size_label(n_hidden))
 
 
-@claim("mh-narrower", "Fig. 5", "It gets narrower with $n_h$.", 2)
+@SECTION.claim("mh-narrower", "Fig. 5", "It gets narrower with $n_h$.", 2)
 def narrower_when_large(family: FamilyView) -> Ruling:
     """The standard deviation near T_c falls from size to size; of free units it goes as n_h^(-1/2)."""
     value, sizes = near_critical(family), family.results.sizes()
@@ -181,26 +180,8 @@ def narrower_when_large(family: FamilyView) -> Ruling:
     return decide(falls, "standard deviation {}", words)
 
 
-@claim("permutation", "Text", "Permuting hidden units changes nothing.", of_any_model=True)
+@SECTION.claim("permutation", "Text", "Permuting hidden units changes nothing.", of_any_model=True)
 def permutation_changes_nothing(family: FamilyView) -> Ruling:
     """An identity of every machine: visible energies agree within rounding, 1e-5 of themselves."""
     change = hidden_at(family, family.smallest(), near_critical(family)).permutation_difference
     return decide(change <= 1e-5, "largest relative change of a visible energy {}", short(change, 2))
-
-
-SECTION = Section(
-    "hidden",
-    "Hidden layer",
-    figures=(
-        FamilyFigure("tab-1", "Tab. 1", "Sign rule", draw_sign_rule),
-        FamilyFigure("fig-5", "Fig. 5", "Hidden magnetisation", draw_magnetisation),
-    ),
-    tables=(each_view(sign_rule_table),),
-    claims=(
-        sign_rule_obeyed,
-        mean_magnetisation_zero,
-        two_peaks_when_small,
-        narrower_when_large,
-        permutation_changes_nothing,
-    ),
-)

@@ -11,10 +11,15 @@ from matplotlib.axes import Axes
 from thermorbm.report.chart import Chart
 from thermorbm.report.labels import N_HIDDEN, axis, cell, short
 from thermorbm.report.run import FamilyView, Run
-from thermorbm.report.section import Cell, PageTable, RunFigure, Section, each_view
+from thermorbm.report.section import Cell, PageTable, Section
 from thermorbm.report.sections.energy import MEAN, VARIANCE
 from thermorbm.report.style import BLACK, BLUE, GREY, SINGLE, VERMILION, new_figure
 from thermorbm.study.results import MachineResults
+
+SECTION = Section("machine", "The machine")
+METHODS = Section("methods", "Methods")
+MACHINES = Section("machines", "Machines")
+PROVENANCE = Section("provenance", "Timings and versions")
 
 N_HIDDEN_DRAWN, N_VISIBLE_DRAWN = 6, 9
 OTHER_HAMILTONIANS = Markup(
@@ -28,8 +33,8 @@ OTHER_HAMILTONIANS = Markup(
 )
 
 
+@SECTION.figure("fig-1", "Fig. 1", "The machine")
 def draw_machine(run: Run) -> Chart:
-    """Figure 1."""
     figure = new_figure(SINGLE, 2.0)
     ax = figure.subplots()
     hidden = [(1.5 + 1.2 * i, 1.0) for i in range(N_HIDDEN_DRAWN)]
@@ -114,6 +119,7 @@ CORRECTED = Markup(
 )
 
 
+@METHODS.set_words
 def write_methods(run: Run) -> list[Markup]:
     """Methods, as far as they are the same in every study of the Ising model, or in all others."""
     kinds = [family.results for family in run.families]
@@ -125,6 +131,7 @@ def write_methods(run: Run) -> list[Markup]:
     return [*about_data, ABOUT_MACHINES, TRANSITION]
 
 
+@METHODS.table
 def recipe_tables(run: Run) -> list[PageTable]:
     """Every recipe that was used, one column each; sizes of a group that have one of their own are named."""
     recipes: dict[str, Mapping[str, Any]] = {}
@@ -141,6 +148,7 @@ def recipe_tables(run: Run) -> list[PageTable]:
     return [PageTable(["", *recipes], rows, "Recipes as they were used")]
 
 
+@MACHINES.set_words
 def write_about_machines(run: Run) -> list[Markup]:
     return [
         Markup(
@@ -153,6 +161,7 @@ def write_about_machines(run: Run) -> list[Markup]:
     ]
 
 
+@MACHINES.family_table()
 def machine_table(family: FamilyView) -> PageTable:
     """Every machine with its training and what it reached."""
     axes = [axis(name).html for name in ("nll_per_spin", MEAN, VARIANCE)]
@@ -186,6 +195,7 @@ def _machine_row(machine: MachineResults) -> list[Cell]:
     ]
 
 
+@PROVENANCE.table
 def provenance_tables(run: Run) -> list[PageTable]:
     """Times by kind of task, and versions of programs."""
     timings = run.results.timings
@@ -197,11 +207,3 @@ def provenance_tables(run: Run) -> list[PageTable]:
         PageTable(["Kind of task", "CPU seconds"], rows, computer, style="plain"),
         PageTable(["Program", "Version"], programs, style="plain"),
     ]
-
-
-SECTION = Section(
-    "machine", "The machine", figures=(RunFigure("fig-1", "Fig. 1", "The machine", draw_machine),)
-)
-METHODS = Section("methods", "Methods", tables=(recipe_tables,), words=write_methods)
-MACHINES = Section("machines", "Machines", tables=(each_view(machine_table),), words=write_about_machines)
-PROVENANCE = Section("provenance", "Timings and versions", tables=(provenance_tables,))

@@ -8,11 +8,13 @@ from typing import Any
 from thermorbm.report.chart import Chart, Column, control_panel, curves_chart, per_size
 from thermorbm.report.labels import ENTROPY, PER_SPIN, PSEUDO_ENTROPY, plain, short, text, with_error
 from thermorbm.report.panels import Panel, Series
-from thermorbm.report.run import FamilyView, Run, points
-from thermorbm.report.section import Cell, PageTable, RunFigure, Section
+from thermorbm.report.run import FamilyView, Run
+from thermorbm.report.section import Cell, PageTable, Section
 from thermorbm.report.sections.entropy import entropy_series, pseudo_entropy_series
 from thermorbm.report.style import BLUE, ORANGE
 from thermorbm.study.results import Data, ExactValues, Model
+
+SECTION = Section("models", "Hamiltonians")
 
 MACHINES: dict[str, tuple[str, dict[str, Any]]] = {
     "symmetric": ("symmetric machine", {"colour": BLUE, "marker": "circle"}),
@@ -27,6 +29,7 @@ def named_families(run: Run) -> list[tuple[FamilyView, Model]]:
     return [(family, model) for family, model in pairs if model is not None]
 
 
+@SECTION.figure("models-entropy", "Models", "Entropies of the Hamiltonians")
 def draw_entropies(run: Run) -> list[Chart]:
     """Entropy per spin of every named Hamiltonian against the temperature; often there are none."""
     panels = [panel for family, _ in named_families(run) if (panel := _panel(family)).series]
@@ -46,6 +49,7 @@ def _panel(family: FamilyView) -> Panel:
     return control_panel(family, family.title, ENTROPY + PER_SPIN, curves)
 
 
+@SECTION.table
 def model_table(run: Run) -> list[PageTable]:
     """A row per named Hamiltonian."""
     columns: list[Cell] = ["Family", "Hamiltonian", "Sites", text("$T_c$, infinite"), "Order parameter"]
@@ -60,6 +64,7 @@ def _row(family: FamilyView, model: Model) -> list[Cell]:
     return [family.name, model.words, sites, short(family.critical, 6), model.order, ", ".join(methods)]
 
 
+@SECTION.table
 def exact_tables(run: Run) -> list[PageTable]:
     """Energy, heat capacity and entropy of the samples of each named Hamiltonian beside exact values."""
     tables = [_exact_table(family) for family, _ in named_families(run)]
@@ -78,7 +83,7 @@ def _exact_table(family: FamilyView) -> PageTable:
 
 
 def _exact_row(family: FamilyView, row: Data, truth: ExactValues) -> list[Cell]:
-    entropies = points(family.thermodynamics.curves.get("entropy_per_spin"))
+    entropies = family.data_curve("entropy_per_spin")
     pairs = {name: (value.value, value.error) for name, value in row.thermal.items()}
     for value, entropy, error in entropies:
         if value == row.value:
@@ -87,11 +92,3 @@ def _exact_row(family: FamilyView, row: Data, truth: ExactValues) -> list[Cell]:
     for name in COMPARED.values():
         cells += [with_error(*pairs[name]) if name in pairs else "–", short(getattr(truth, name), 6)]
     return cells
-
-
-SECTION = Section(
-    "models",
-    "Hamiltonians",
-    figures=(RunFigure("models-entropy", "Models", "Entropies of the Hamiltonians", draw_entropies),),
-    tables=(model_table, exact_tables),
-)

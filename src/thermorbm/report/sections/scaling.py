@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import wraps
+from typing import Any
 
 import numpy as np
 
 from thermorbm.report.chart import Chart, curves_chart
 from thermorbm.report.labels import TC, Label, Measured, cell, plain, text
 from thermorbm.report.panels import Panel, Series, series
-from thermorbm.report.run import Missing, Run
-from thermorbm.report.section import Cell, PageTable, RunFigure, Section
+from thermorbm.report.run import Missing, Run, need_some
+from thermorbm.report.section import Cell, PageTable, Section
 from thermorbm.report.style import BLACK, BLUE, GREY, VERMILION, colour
 from thermorbm.study.quantities import Arrays
 from thermorbm.study.result_curves import Exponents, Scaling
 
-BINDER = Label("$U_4$")
+SECTION = Section("scaling", "Finite-size scaling")
+
+BINDER, KNOWN = Label("$U_4$"), plain("known")
 SCALED_T = Label(r"$(T - T_c)\,L^{1/\nu}$")
 INVERSE_SIDE = Label(r"$L^{-1/\nu}$")
 # Peaks of the configurations' own curves, by their names in the results.
@@ -32,12 +37,23 @@ ROWS = {
 }
 
 
-def draw_binder(run: Run) -> list[Chart]:
+def for_each_lattice(draw: Callable[[Run, Scaling, Exponents], Chart]) -> Callable[[Run], list[Chart]]:
+    """From a function that draws one lattice at several sides to one that draws all of a run."""
+
+    @wraps(draw)
+    def charts(run: Run) -> list[Chart]:
+        return [
+            replace(draw(run, item, fit), id=f"-{item.name}", title=plain(f": {item.name}"))
+            for item, fit in fitted_scalings(run)
+        ]
+
+    return charts
+
+
+@SECTION.figure("binder", "Beyond", "Binder crossing")
+@for_each_lattice
+def draw_binder(run: Run, item: Scaling, fit: Exponents) -> Chart:
     """U4 over the temperature for every side, and where neighbouring sides cross."""
-    return [_binder(run, item, fit) for item, fit in fitted_scalings(run)]
-
-
-def _binder(run: Run, item: Scaling, fit: Exponents) -> Chart:
     panels = [binder_panel(run, item, fit), _crossing_values(item, fit)]
     caption = text(
         "Left: {0} of lattices of side <i>L</i>, by reweighting, with one standard error as a band; dashed: "
@@ -45,13 +61,17 @@ def _binder(run: Run, item: Scaling, fit: Exponents) -> Chart:
         "lattice, {2}.",
         BINDER, cell(fit.temperature), cell(fit.binder),
     )  # fmt: skip
-    return curves_chart(caption, panels, f"-{item.name}", plain(f": {item.name}"), columns=2, height=2.8)
+    return curves_chart(caption, panels, columns=2, height=2.8)
 
 
 def binder_panel(run: Run, item: Scaling, fit: Exponents) -> Panel:
     """U4 of every side around T_c of the fit."""
     arrays = _arrays(run, item)
-    curves = [_line(arrays, side, index, "binder") for index, side in enumerate(item.sides)]
+    curves = []
+    for index, side in enumerate(item.sides):
+        x, y, error = (arrays[f"L{side}.{name}"] for name in ("temperature", "binder", "binder.errors"))
+        look: dict[str, Any] = {"colour": colour(index), "band": (y - error, y + error), "width": 0.9}
+        curves.append(series(_side(side), x, y, **look))
     middle = item.sides[len(item.sides) // 2]
     reach = 0.6 * float(np.ptp(arrays[f"L{middle}.temperature"]))
     around = (fit.temperature.value - reach / 2, fit.temperature.value + reach / 2)
@@ -59,12 +79,6 @@ def binder_panel(run: Run, item: Scaling, fit: Exponents) -> Panel:
     heights = (float(inside.min()) - 0.01, float(inside.max()) + 0.01)
     title, marks = plain("Binder's cumulant"), ((fit.temperature.value, TC),)
     return Panel(title, run.control_label, BINDER, tuple(curves), marks, x_range=around, y_range=heights)
-
-
-def _line(arrays: Arrays, side: int, index: int, name: str) -> Series:
-    x, y, error = (arrays[f"L{side}.{key}"] for key in ("temperature", name, f"{name}.errors"))
-    band = (y - error, y + error)
-    return series(_side(side), x, y, colour=colour(index), band=band, width=0.9)
 
 
 def _side(side: int) -> Label:
@@ -77,7 +91,7 @@ def _crossing_values(item: Scaling, fit: Exponents) -> Panel:
     values = [fit.binder, *(crossing.binder for crossing in item.crossings)]
     curves = [_points(plain("crossings"), x, values, BLACK, "circle")]
     if item.known is not None:
-        curves.insert(0, _known_line(1.05 * max(x), item.known.binder))
+        curves.insert(0, known_line(1.05 * max(x), item.known.binder))
     return Panel(plain("at the crossings"), Label("$1/L$ of the larger side"), BINDER, tuple(curves))
 
 
@@ -86,16 +100,15 @@ def _points(name: Label, x: list[float], values: Sequence[Measured], look: str, 
     return series(name, x, heights, errors, colour=look, marker=shape, dash=None)
 
 
-def _known_line(end: float, value: float) -> Series:
-    return series(plain("known"), [0.0, end], [value] * 2, colour=GREY, dash="dash", width=0.8)
+def known_line(end: float, value: float, name: Label = KNOWN) -> Series:
+    """What is known of the infinite lattice, from x = 0 to `end`."""
+    return series(name, [0.0, end], [value] * 2, colour=GREY, dash="dash", width=0.8)
 
 
-def draw_sides(run: Run) -> list[Chart]:
+@SECTION.figure("sides", "Beyond", "Transition of finite lattices")
+@for_each_lattice
+def draw_sides(run: Run, item: Scaling, fit: Exponents) -> Chart:
     """T_c by crossings and by peaks, against the side."""
-    return [_sides(run, item, fit) for item, fit in fitted_scalings(run)]
-
-
-def _sides(run: Run, item: Scaling, fit: Exponents) -> Chart:
     scale = -1 / fit.nu.value
     x = [crossing.sides[1] ** scale for crossing in item.crossings]
     crossings = _points(
@@ -103,8 +116,8 @@ def _sides(run: Run, item: Scaling, fit: Exponents) -> Chart:
         BLACK, "circle",
     )  # fmt: skip
     end = 1.05 * item.sides[0] ** scale
-    lines = [] if item.known is None else [_known_line(end, item.known.temperature)]
-    near = [] if item.known is None else [_known_line(1.05 * max(x), item.known.temperature)]
+    lines = [] if item.known is None else [known_line(end, item.known.temperature)]
+    near = [] if item.known is None else [known_line(1.05 * max(x), item.known.temperature)]
     panels = [
         Panel(
             plain("crossings and peaks"), INVERSE_SIDE, run.control_label,
@@ -117,7 +130,7 @@ def _sides(run: Run, item: Scaling, fit: Exponents) -> Chart:
         "susceptibility of each lattice peak, against {1}; at 0: $T_c$ of the fit. Right: the crossings "
         "alone. One standard error.", BINDER, INVERSE_SIDE,
     )  # fmt: skip
-    return curves_chart(caption, panels, f"-{item.name}", plain(f": {item.name}"), columns=2, height=2.8)
+    return curves_chart(caption, panels, columns=2, height=2.8)
 
 
 def _peaks(run: Run, item: Scaling, scale: float) -> list[Series]:
@@ -135,12 +148,10 @@ def _peaks(run: Run, item: Scaling, scale: float) -> list[Series]:
     return curves
 
 
-def draw_collapse(run: Run) -> list[Chart]:
+@SECTION.figure("collapse", "Beyond", "Data collapse")
+@for_each_lattice
+def draw_collapse(run: Run, item: Scaling, fit: Exponents) -> Chart:
     """U4, |m| and m^2 of all sides as functions of one variable."""
-    return [_collapse(run, item, fit) for item, fit in fitted_scalings(run)]
-
-
-def _collapse(run: Run, item: Scaling, fit: Exponents) -> Chart:
     arrays = _arrays(run, item)
     beta, gamma = fit.beta_over_nu.value, fit.gamma_over_nu.value
     columns = (
@@ -162,9 +173,10 @@ def _collapse(run: Run, item: Scaling, fit: Exponents) -> Chart:
         SCALED_T, Label(ROWS["nu"]), cell(fit.nu), Label(ROWS["beta_over_nu"]), cell(fit.beta_over_nu),
         Label(ROWS["gamma_over_nu"]), cell(fit.gamma_over_nu),
     )  # fmt: skip
-    return curves_chart(caption, panels, f"-{item.name}", plain(f": {item.name}"), columns=3, height=2.5)
+    return curves_chart(caption, panels, columns=3, height=2.5)
 
 
+@SECTION.table
 def scaling_tables(run: Run) -> list[PageTable]:
     """T_c and exponents beside what is known, one table for each set of lattices."""
     return [_table(item, item.fit) for item in run.results.scalings if item.fit is not None]
@@ -205,18 +217,4 @@ def fitted_scalings(run: Run) -> list[tuple[Scaling, Exponents]]:
 
 def _arrays(run: Run, item: Scaling) -> Arrays:
     arrays = run.arrays(item.file)
-    if not arrays:
-        raise Missing("the curves of finite-size scaling were not stored")
-    return arrays
-
-
-SECTION = Section(
-    "scaling",
-    "Finite-size scaling",
-    figures=(
-        RunFigure("binder", "Beyond", "Binder crossing", draw_binder),
-        RunFigure("sides", "Beyond", "Transition of finite lattices", draw_sides),
-        RunFigure("collapse", "Beyond", "Data collapse", draw_collapse),
-    ),
-    tables=(scaling_tables,),
-)
+    return need_some(arrays, "the curves of finite-size scaling were not stored")

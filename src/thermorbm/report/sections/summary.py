@@ -20,11 +20,13 @@ from thermorbm.report.chart import (
 )
 from thermorbm.report.labels import PSEUDO_LIKELIHOOD, Label, axis, plain, text
 from thermorbm.report.panels import Panel, Series, add_legend, draw_panel
-from thermorbm.report.run import FamilyView, Missing, Run
-from thermorbm.report.section import Cell, PageTable, RunFigure, Section
+from thermorbm.report.run import FamilyView, Run, first_complete, need_some
+from thermorbm.report.section import Cell, PageTable, Section
 from thermorbm.report.sections.energy import VARIANCE
 from thermorbm.report.sections.entropy import entropy_series, pseudo_entropy_series
 from thermorbm.report.style import DIVERGING, DOUBLE, new_figure, symmetric_limit
+
+SECTION = Section("summary", "Summary")
 
 FILTERS = 3
 ROLES = {
@@ -51,6 +53,7 @@ def write_lead(run: Run) -> Markup:
     return text(words, machines, n_data, run.results.study.control.name, energies)
 
 
+@SECTION.set_words
 def write_warnings(run: Run) -> list[Markup]:
     """What a reader must know before anything else."""
     words = []
@@ -88,6 +91,7 @@ def write_warnings(run: Run) -> list[Markup]:
     return words
 
 
+@SECTION.table
 def done_table(run: Run) -> list[PageTable]:
     """A row per family: lattice, temperatures, configurations, machines."""
     symbol = run.control_symbol.html
@@ -128,15 +132,10 @@ def _machine_counts(family: FamilyView) -> Markup:
     return Markup("; ").join(words) or Markup("none")
 
 
+@SECTION.figure("overview", "", "At a glance")
 def draw_overview(run: Run) -> Chart:
     """Filters, the visible energy's variance, and the entropy, of the first family that has them all."""
-    reasons = ["there is nothing to show"]
-    for family in run.families:
-        try:
-            return _overview(family)
-        except Missing as missing:
-            reasons.append(str(missing))
-    raise Missing(reasons[-1])
+    return first_complete(run.families, _overview, "there is nothing to show")
 
 
 def _overview(family: FamilyView) -> Chart:
@@ -165,8 +164,7 @@ def _overview(family: FamilyView) -> Chart:
 
 
 def _panel(family: FamilyView, title: str, label: Label, curves: list[Series]) -> Panel:
-    if not curves:
-        raise Missing("curves of the machines were not computed")
+    need_some(curves, "curves of the machines were not computed")
     return control_panel(family, plain(title), label, curves)
 
 
@@ -186,12 +184,3 @@ def _arrange(filters: list[tuple[Label, Picture]], panels: list[Panel]) -> Figur
         ax.set_title(panel.title.tex, loc="left", pad=12)
     add_legend(figure, panels)
     return figure
-
-
-SECTION = Section(
-    "summary",
-    "Summary",
-    figures=(RunFigure("overview", "", "At a glance", draw_overview),),
-    tables=(done_table,),
-    words=write_warnings,
-)

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 from markupsafe import Markup
-from numpy.typing import NDArray
 
 from thermorbm.report.chart import (
     Chart,
     Column,
     control_panel,
+    curve_series,
     curves_chart,
     filter_rows,
     per_size,
@@ -28,13 +28,15 @@ from thermorbm.report.labels import (
     short,
     text,
 )
-from thermorbm.report.panels import Panel, Series, series
-from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, Points, need, points
-from thermorbm.report.section import Cell, FamilyFigure, PageTable, Section, each_family
+from thermorbm.report.panels import Panel, series
+from thermorbm.report.run import NO_MACHINES, FamilyView, Missing, Points, need, need_some, points
+from thermorbm.report.section import Cell, PageTable, Section
 from thermorbm.report.sections.data import data_series, exact_series, infinite_series
 from thermorbm.report.sections.entropy import entropy_series, smooth_series, upper_edges
-from thermorbm.report.style import BLACK, GREY, colour, marker
+from thermorbm.report.style import BLACK, GREY
 from thermorbm.study.results import Interactions, MachineResults
+
+SECTION = Section("symmetric", "Machines that know the lattice")
 
 ROLE = "symmetric"
 MOST_ROWS, MOST_FILTERS = 8, 8
@@ -42,14 +44,11 @@ COUPLING, REDUCED = Label(r"$J(r)\,T$"), Label("$J(r)$")
 MOST_VECTORS = 6
 MOST_COUPLINGS = 8  # in one figure; cells of three sites have 36
 
-Array = NDArray[np.float64]
-
 
 def fewest_filters(family: FamilyView) -> list[MachineResults]:
     """Machines of the smallest number of filters that were read, first seeds, by temperature."""
     machines = [machine for machine in family.results.first_seeds(ROLE) if machine.interactions]
-    if not machines:
-        raise Missing(NO_MACHINES[ROLE])
+    need_some(machines, NO_MACHINES[ROLE])
     fewest = min(machine.filters or 0 for machine in machines)
     return [machine for machine in machines if machine.filters == fewest]
 
@@ -59,6 +58,7 @@ def _learned(machine: MachineResults) -> tuple[float, Interactions]:
     return need(machine.value, NO_MACHINES[ROLE]), need(machine.interactions, NO_MACHINES[ROLE])
 
 
+@SECTION.family_figure("symmetric-filters", "Symmetric", "Filters shared by all sites")
 def draw_filters(family: FamilyView) -> Chart:
     """Every filter of some machines."""
     machines = fewest_filters(family)
@@ -76,6 +76,7 @@ def draw_filters(family: FamilyView) -> Chart:
     return Chart(caption, filter_rows(rows, min(MOST_FILTERS, max(len(row[1]) for row in rows))))
 
 
+@SECTION.family_figure("symmetric-couplings", "Symmetric", "Learned couplings")
 def draw_couplings(family: FamilyView) -> Chart:
     """J(r) T of every distance against temperature, or J(r) / k_B T against another control parameter."""
     caption = text(
@@ -91,27 +92,31 @@ def draw_couplings(family: FamilyView) -> Chart:
 def couplings_panel(family: FamilyView) -> Panel:
     """Couplings by distance; Missing where no symmetric machine was read."""
     machines = fewest_filters(family)
-    curves = [_reference(machines, level) for level in _true_couplings(family)]
-    for index, (r, (x, y, errors)) in enumerate(_couplings(family)[:MOST_COUPLINGS]):
-        style = {"colour": colour(index), "marker": marker(index), "width": 0.9}
-        curves.append(series(plain(_bond(family, r)), x, y, errors, **style))
+    ends = [_learned(machine)[0] for machine in (machines[0], machines[-1])]
+    curves = [
+        series(plain("truth"), ends, [level, level], colour=BLACK, dash="dot", listed=level == 0.0)
+        for level in _true_couplings(family)
+    ]
+    for index, (r, curve) in enumerate(_couplings(family)[:MOST_COUPLINGS]):
+        curves += curve_series(plain(_bond(family, r)), curve, index)
     return control_panel(family, family.title, _coupling_label(family), curves)
 
 
-def _couplings(family: FamilyView) -> list[tuple[tuple[int, ...], Array]]:
-    """For each r its curve (3, n): control parameter, coupling, error; if they are many the largest first."""
+def _couplings(family: FamilyView) -> list[tuple[tuple[int, ...], Points]]:
+    """The curve of each coupling, by the components of r; if they are many the largest first."""
+    reason = "what machines of all temperatures say was not put together yet"
+    item = need(family.indicators(ROLE, fewest_filters(family)[0].n_hidden), reason)
     curves = []
-    for r, curve in _coupling_curves(family, fewest_filters(family)[0].n_hidden).items():
-        x, y, errors = np.array(curve).T
-        unit = x if _is_temperature(family) else np.ones_like(x)
-        curves.append((r, np.stack([x, unit * y, unit * errors])))
-    if not curves:
-        raise Missing("the windows are too large for their couplings to be read")
-    return sorted(curves, key=_negative_size) if len(curves) > MOST_COUPLINGS else curves
+    for name in (name for name in item.curves if name.startswith("coupling_")):
+        rows = [(x, y, error, _unit(family, x)) for x, y, error in points(item.curves[name])]
+        r = tuple(map(int, name.split("_")[1:]))
+        curves.append((r, [(x, unit * y, unit * error) for x, y, error, unit in rows]))
+    need_some(curves, "the windows are too large for their couplings to be read")
+    return sorted(curves, key=lambda each: -_largest(each[1])) if len(curves) > MOST_COUPLINGS else curves
 
 
-def _negative_size(coupling: tuple[tuple[int, ...], Array]) -> float:
-    return -float(np.abs(coupling[1][1]).max())
+def _largest(curve: Points) -> float:
+    return max((abs(y) for _, y, _ in curve), default=0.0)
 
 
 def _left_out(family: FamilyView) -> Markup:
@@ -120,7 +125,7 @@ def _left_out(family: FamilyView) -> Markup:
     if not others:
         return Markup("")
     words = "The {} largest are shown; {} others are at most {}."
-    return text(words, MOST_COUPLINGS, len(others), short(-_negative_size(others[0]), 2))
+    return text(words, MOST_COUPLINGS, len(others), short(_largest(others[0][1]), 2))
 
 
 def _bond(family: FamilyView, r: tuple[int, ...]) -> str:
@@ -130,13 +135,14 @@ def _bond(family: FamilyView, r: tuple[int, ...]) -> str:
     return f"{r[0]}–{r[1]} ({', '.join(map(str, r[2:]))})"
 
 
-def _is_temperature(family: FamilyView) -> bool:
-    return family.run.results.study.control.is_temperature
+def _unit(family: FamilyView, value: float) -> float:
+    """Of couplings at a value of the control parameter: the temperature where it is one, else 1."""
+    return value if family.over_temperature else 1.0
 
 
 def _coupling_label(family: FamilyView) -> Label:
     """In units of the temperature where that is the control parameter; else as it is in -ln of p(v)."""
-    return COUPLING if _is_temperature(family) else REDUCED
+    return COUPLING if family.over_temperature else REDUCED
 
 
 def _true_couplings(family: FamilyView) -> list[float]:
@@ -166,7 +172,7 @@ def coupling_words(family: FamilyView) -> list[Markup]:
     values = [_learned(machine)[0] for machine in machines]
     wanted = family.critical or float(np.median(values))
     x, learned = _learned(min(machines, key=lambda machine: abs(_learned(machine)[0] - wanted)))
-    unit = x if _is_temperature(family) else 1.0
+    unit = _unit(family, x)
     if family.results.model is not None:
         couplings = {pair.r: pair.coupling for pair in learned.pairs}
         shown = [pair.r for pair in family.results.model.pairs if pair.r in couplings]
@@ -182,45 +188,31 @@ def coupling_words(family: FamilyView) -> list[Markup]:
     return [text(words, _coupling_label(family), nearest, family.at(x), ising, largest)]
 
 
-def _coupling_curves(family: FamilyView, n_hidden: int) -> dict[tuple[int, ...], Points]:
-    """Curves of J(r) over temperature by the components of r, for machines of one size."""
-    reason = "what machines of all temperatures say was not put together yet"
-    item = need(family.indicators(ROLE, n_hidden), reason)
-    names = [name for name in item.curves if name.startswith("coupling_")]
-    return {tuple(map(int, name.split("_")[1:])): points(item.curves[name]) for name in names}
-
-
-def _reference(machines: list[MachineResults], level: float) -> Series:
-    ends = [_learned(machine)[0] for machine in (machines[0], machines[-1])]
-    return series(plain("truth"), ends, [level, level], colour=BLACK, dash="dot", listed=level == 0.0)
-
-
+@SECTION.family_figure("symmetric-entropy", "Symmetric", "Entropy from symmetric machines")
 def draw_entropy(family: FamilyView) -> Chart:
     """The upper edge of the entropy and the likelihood beside the dense machines' and the exact curve."""
     symmetric = Column(family, ROLE)
     if not per_size(symmetric, "nll_per_spin"):
         raise Missing("ln Z of symmetric machines was not computed")
-    caption = text(
+    caption = Markup(
         "Entropy per spin: negative log-likelihood of held-out configurations under symmetric machines, and "
         "the upper edge that needs no ln <i>Z</i>, beside the upper edge of dense machines."
-    )  # fmt: skip
-    if family.run.results.study.control.is_temperature:
+    )
+    panels = [_entropy_panel(family, symmetric)]
+    if family.over_temperature:
         caption += text(
             " Right: heat capacities from the slope {0} d{1}/d{0} of the likelihood, and from energy "
             "fluctuations of what the machines generate.", T, ENTROPY,
         )  # fmt: skip
-    panels = [_entropy_panel(family, symmetric)]
-    if family.run.results.study.control.is_temperature:
         panels.append(_heat_panel(family, symmetric))
     return curves_chart(caption, panels, columns=len(panels), height=2.8)
 
 
 def _entropy_panel(family: FamilyView, symmetric: Column) -> Panel:
     curves = entropy_series(family)
-    curves += [_named("symmetric, NLL", item) for item in per_size(symmetric, "nll_per_spin", dash=None)]
-    curves += [_named("symmetric", item) for item in upper_edges(symmetric)]
-    dense = upper_edges(Column(family, "main"))
-    curves += [_named("dense", replace(item, colour=GREY)) for item in dense]
+    curves += per_size(symmetric, "nll_per_spin", "symmetric, NLL, ", dash=None)
+    curves += upper_edges(symmetric, "symmetric, ")
+    curves += upper_edges(Column(family, "main"), "dense, ", colour=GREY)
     return control_panel(family, plain("entropy"), ENTROPY + PER_SPIN, curves)
 
 
@@ -228,39 +220,32 @@ def _heat_panel(family: FamilyView, symmetric: Column) -> Panel:
     name = "heat_capacity_per_spin"
     curves = exact_series(family, name) or infinite_series(family, name) + data_series(family, name)
     for index, item in symmetric.looks:
-        slopes = smooth_series(family, item, "nll_per_spin", "indicator", index)
-        curves += [_named("symmetric, from NLL", slope) for slope in slopes]
-    own = per_size(symmetric, "own_heat_capacity_per_spin", dash=None)
-    curves += [_named("symmetric, own chains", item) for item in own]
+        for slope in smooth_series(family, item, "nll_per_spin", "indicator", index):
+            curves.append(replace(slope, name="symmetric, from NLL, " + slope.name))
+    curves += per_size(symmetric, "own_heat_capacity_per_spin", "symmetric, own chains, ", dash=None)
     return control_panel(family, plain("heat capacity"), HEAT_CAPACITY + PER_SPIN, curves)
 
 
-def _named(prefix: str, item: Series) -> Series:
-    return replace(item, name=plain(prefix + ", ") + item.name)
-
-
+@SECTION.family_table()
 def coupling_table(family: FamilyView) -> PageTable:
     """A row for each symmetric machine: its couplings, its field, and the temperature they tell."""
     machines = [machine for machine in family.results.first_seeds(ROLE) if machine.interactions]
-    caption = f"{family.name}: learned Hamiltonians"
-    start: list[Cell] = ["Filters", "Kernel", family.run.control_symbol.html]
-    end = ["largest other", "largest of four spins"]
-    if family.results.is_ising:
-        note = "Couplings in units of the temperature; the temperature is one over that of neighbours."
-        columns = [*start, "learned T", "J T of neighbours", "h T", *end]
-        return PageTable(columns, [_row(machine) for machine in machines], caption, note)
     vectors = _shown_vectors(family, machines)
-    times = " T" if family.run.results.study.control.is_temperature else ""
+    times = " T" if family.over_temperature else ""
     names = [f"J{times} of {_bond(family, r).removeprefix('r = ')}" for r in vectors]
-    rows = [_row_of_vectors(family, machine, vectors) for machine in machines]
     unit = "in units of the temperature" if times else "as they stand in −ln of the probability"
-    note = text("Couplings and field {}. {}{}", unit, _truth(family), _true_field(family))
-    return PageTable([*start, *names, f"h{times}", *end], rows, caption, note)
-
-
-def _true_field(family: FamilyView) -> str:
     model = family.results.model
-    return "" if model is None or model.field is None else f" The field is {model.field:g}."
+    field = "" if model is None or model.field is None else f" The field is {model.field:g}."
+    note = text("Couplings and field {}. {}{}", unit, _truth(family), field)
+    if family.results.is_ising:
+        times, names = " T", ["learned T", "J T of neighbours"]
+        note = Markup(
+            "Couplings in units of the temperature; the temperature is one over that of neighbours."
+        )
+    columns: list[Cell] = ["Filters", "Kernel", family.run.control_symbol.html, *names]
+    columns += [f"h{times}", "largest other", "largest of four spins"]
+    rows = [_row(family, machine, vectors) for machine in machines]
+    return PageTable(columns, rows, f"{family.name}: learned Hamiltonians", note)
 
 
 def _shown_vectors(family: FamilyView, machines: list[MachineResults]) -> list[tuple[int, ...]]:
@@ -270,45 +255,19 @@ def _shown_vectors(family: FamilyView, machines: list[MachineResults]) -> list[t
     return [pair.r for pair in _learned(machines[0])[1].pairs[:MOST_VECTORS]] if machines else []
 
 
-def _row_of_vectors(
-    family: FamilyView, machine: MachineResults, vectors: list[tuple[int, ...]]
-) -> list[Cell]:
+def _row(family: FamilyView, machine: MachineResults, vectors: list[tuple[int, ...]]) -> list[Cell]:
+    """Its couplings, the field, the largest coupling of other pairs, and that of four spins."""
     value, learned = _learned(machine)
-    unit = value if family.run.results.study.control.is_temperature else 1.0
     couplings = {pair.r: pair.coupling for pair in learned.pairs}
-    others = [abs(J) for r, J in couplings.items() if r not in vectors]
-    shown = [short(couplings[r] * unit) if r in couplings else "–" for r in vectors]
-    return [*_place(machine), *shown, *_field_and_largest(learned, others, unit)]
-
-
-def _row(machine: MachineResults) -> list[Cell]:
-    value, learned = _learned(machine)
-    others = [abs(pair.coupling) for pair in learned.pairs if sum(pair.r) > 1]
-    nearest = [short(learned.temperature), short(learned.nearest_coupling.value * value)]
-    return [*_place(machine), *nearest, *_field_and_largest(learned, others, value)]
-
-
-def _place(machine: MachineResults) -> list[Cell]:
-    return [str(machine.filters), str(machine.kernel), f"{_learned(machine)[0]:g}"]
-
-
-def _field_and_largest(learned: Interactions, others: list[float], unit: float) -> list[Cell]:
-    """h, the largest coupling of other pairs, and that of four spins."""
+    if family.results.is_ising:
+        unit = value
+        shown = [short(learned.temperature), short(learned.nearest_coupling.value * unit)]
+        others = [abs(J) for r, J in couplings.items() if sum(r) > 1]
+    else:
+        unit = _unit(family, value)
+        shown = [short(couplings[r] * unit) if r in couplings else "–" for r in vectors]
+        others = [abs(J) for r, J in couplings.items() if r not in vectors]
     fours = [abs(four.coupling) for four in learned.fours]
-    return [
-        short(None if learned.field is None else learned.field * unit, 2),
-        short(max(others) * unit if others else None, 2),
-        short(max(fours) * unit if fours else None, 2),
-    ]
-
-
-SECTION = Section(
-    "symmetric",
-    "Machines that know the lattice",
-    figures=(
-        FamilyFigure("symmetric-filters", "Symmetric", "Filters shared by all sites", draw_filters),
-        FamilyFigure("symmetric-couplings", "Symmetric", "Learned couplings", draw_couplings),
-        FamilyFigure("symmetric-entropy", "Symmetric", "Entropy from symmetric machines", draw_entropy),
-    ),
-    tables=(each_family(coupling_table),),
-)
+    largest = [short(max(each) * unit if each else None, 2) for each in (others, fours)]
+    field = short(None if learned.field is None else learned.field * unit, 2)
+    return [str(machine.filters), str(machine.kernel), f"{value:g}", *shown, field, *largest]
