@@ -110,7 +110,7 @@ def _versions(results: Iterable[Reduced], directory: RunDirectory) -> dict[str, 
         for name, text in result.versions.items():
             made_by.setdefault(name, set()).add(text)
     if made_by or not directory.results.exists():
-        return {name: ", ".join(sorted(texts)) for name, texts in made_by.items()} or versions()
+        return {name: ", ".join(sorted(texts)) for name, texts in made_by.items()} or dict(versions())
     before = read_json(directory.results).get("versions")
     return {str(name): str(text) for name, text in before.items()} if isinstance(before, dict) else {}
 
