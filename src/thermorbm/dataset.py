@@ -376,29 +376,21 @@ def _from_stored(arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, Any]
         raise InputError("provenance", provenance, "a table")
     lattice = None if shape is None else Lattice(shape)
     _check_packed(arrays["spins"], n_sites := _agreed_n_sites(metadata["n_sites"], lattice))
+    stored, certificate = metadata.get("hamiltonian"), metadata["certificate"]  # older files name no H
+    if certificate is not None:
+        from thermorbm.sampling.certificate import Certificate  # only here: it brings the sampler with it
+
+        certificate = Certificate.from_dict(certificate)
     return Dataset(
         arrays["spins"],
         lattice,
         metadata["temperature"],
         provenance,
-        _stored_certificate(metadata["certificate"]),
+        certificate,
         n_sites,
-        _stored_hamiltonian(metadata.get("hamiltonian"), n_sites),
+        None if stored is None else Hamiltonian.from_dict(stored, n_sites),
         metadata.get("n_held_out", provenance.get("held_out", 0)),  # where older files have it
     )
-
-
-def _stored_hamiltonian(stored: dict[str, Any] | None, n_sites: int) -> Hamiltonian | None:
-    """Files from before there were Hamiltonians do not name one."""
-    return None if stored is None else Hamiltonian.from_dict(stored, n_sites)
-
-
-def _stored_certificate(stored: dict[str, Any] | None) -> Certificate | None:
-    if stored is None:
-        return None
-    from thermorbm.sampling.certificate import Certificate  # only here: it brings the sampler with it
-
-    return Certificate.from_dict(stored)
 
 
 def _versions() -> dict[str, str]:
