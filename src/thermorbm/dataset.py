@@ -267,13 +267,11 @@ class Dataset:
         if Path(path).suffix == ".npy":
             write_npy(path, shape, self.blocks())
         elif Path(path).suffix == ".npz":
-            write_npz(path, shape, self.blocks(), self._labels())
+            labels = {"temperature": self.temperature, "shape": self.lattice and self.lattice.shape}
+            others = {name: np.asarray(value) for name, value in labels.items() if value is not None}
+            write_npz(path, shape, self.blocks(), others)
         else:
             raise FileError(path, "its name does not tell the format", "end it in .npy or .npz")
-
-    def _labels(self) -> dict[str, NDArray[Any]]:
-        labels = {"temperature": self.temperature, "shape": self.lattice.shape if self.lattice else None}
-        return {name: np.asarray(value) for name, value in labels.items() if value is not None}
 
 
 def import_spins(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from thermorbm.errors import FileError
@@ -43,6 +43,7 @@ TABLES = (
     "extrapolations",
     "scalings",
 )
+OF_STUDY = ("name", "title", "seed", "precision", "control")
 FILTER_SUMS = "filter_sum_abs_variance"
 PLACE = ("group", "role", "as_paper", "union", "sector", "n_hidden", "seed_index")
 
@@ -80,7 +81,7 @@ def _join(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) -> R
         family["critical_temperatures"] = _critical_temperatures(family)
     content = {
         "format": FORMAT,
-        "study": _study(study),
+        "study": {key: as_plain(getattr(study, key)) for key in OF_STUDY},
         "versions": _versions(results.values(), directory),
         "families": families,
         "extrapolations": rows.extrapolations,
@@ -114,11 +115,6 @@ def _versions(results: Iterable[Reduced], directory: RunDirectory) -> dict[str, 
         return {name: ", ".join(sorted(texts)) for name, texts in made_by.items()} or dict(versions())
     before = read_json(directory.results).get("versions")
     return {str(name): str(text) for name, text in before.items()} if isinstance(before, dict) else {}
-
-
-def _study(study: Study) -> Values:
-    named = {"name": study.name, "title": study.title, "seed": study.seed, "precision": study.precision}
-    return {**named, "control": asdict(study.control)}
 
 
 def _family(family: Family) -> Values:
