@@ -267,13 +267,11 @@ class Dataset:
         if Path(path).suffix == ".npy":
             write_npy(path, shape, self.blocks())
         elif Path(path).suffix == ".npz":
-            write_npz(path, shape, self.blocks(), self._labels())
+            labels = {"temperature": self.temperature, "shape": self.lattice and self.lattice.shape}
+            others = {name: np.asarray(value) for name, value in labels.items() if value is not None}
+            write_npz(path, shape, self.blocks(), others)
         else:
             raise FileError(path, "its name does not tell the format", "end it in .npy or .npz")
-
-    def _labels(self) -> dict[str, NDArray[Any]]:
-        labels = {"temperature": self.temperature, "shape": self.lattice.shape if self.lattice else None}
-        return {name: np.asarray(value) for name, value in labels.items() if value is not None}
 
 
 def import_spins(
@@ -376,29 +374,21 @@ def _from_stored(arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, Any]
         raise InputError("provenance", provenance, "a table")
     lattice = None if shape is None else Lattice(shape)
     _check_packed(arrays["spins"], n_sites := _agreed_n_sites(metadata["n_sites"], lattice))
+    stored, certificate = metadata.get("hamiltonian"), metadata["certificate"]  # older files name no H
+    if certificate is not None:
+        from thermorbm.sampling.certificate import Certificate  # only here: it brings the sampler with it
+
+        certificate = Certificate.from_dict(certificate)
     return Dataset(
         arrays["spins"],
         lattice,
         metadata["temperature"],
         provenance,
-        _stored_certificate(metadata["certificate"]),
+        certificate,
         n_sites,
-        _stored_hamiltonian(metadata.get("hamiltonian"), n_sites),
+        None if stored is None else Hamiltonian.from_dict(stored, n_sites),
         metadata.get("n_held_out", provenance.get("held_out", 0)),  # where older files have it
     )
-
-
-def _stored_hamiltonian(stored: dict[str, Any] | None, n_sites: int) -> Hamiltonian | None:
-    """Files from before there were Hamiltonians do not name one."""
-    return None if stored is None else Hamiltonian.from_dict(stored, n_sites)
-
-
-def _stored_certificate(stored: dict[str, Any] | None) -> Certificate | None:
-    if stored is None:
-        return None
-    from thermorbm.sampling.certificate import Certificate  # only here: it brings the sampler with it
-
-    return Certificate.from_dict(stored)
 
 
 def _versions() -> dict[str, str]:

@@ -15,6 +15,8 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 Record = TypeVar("Record")
 
 
@@ -41,9 +43,11 @@ def other_values() -> Any:
 
 
 def as_plain(record: Any) -> Any:
-    """The record as dicts, lists, numbers and texts; a part that is not done becomes None."""
+    """The record as dicts, lists, numbers and texts; arrays become lists, a part that is not done None."""
     if isinstance(record, NotDone):
         return None
+    if isinstance(record, np.ndarray | np.generic):
+        return record.tolist()
     if is_dataclass(record):
         plain: dict[str, Any] = {}
         for item in fields(record):

@@ -21,9 +21,8 @@ from thermorbm.storage import atomic_path, check_readable, is_ours
 
 BLOCK_SPINS = 1 << 22  # files are streamed in blocks of about this many spins
 MOST_LISTED = 400  # characters of names in an error
-MOST_HEADER = (
-    1 << 16
-)  # bytes of a npy header, of which NumPy refuses more than 10 000, but after reading them
+# Bytes of a npy header, of which NumPy refuses more than 10 000, but after reading them.
+MOST_HEADER = 1 << 16
 
 
 class SpinArray(Protocol):
@@ -109,7 +108,9 @@ def _open_array(path: Path, lattice: Lattice | None, name: str | None) -> Iterat
     if is_ours(path):
         raise FileError(path, "is a file of thermorbm already", "use it as it is")
     try:
-        if (start := _first_bytes(path, 12)).startswith(npy_format.MAGIC_PREFIX):
+        with open(path, "rb") as file:
+            start = file.read(12)
+        if start.startswith(npy_format.MAGIC_PREFIX):
             _check_header(start)
             with np.errstate(over="ignore"):  # of sizes beyond all numbers, which are refused next
                 array = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -180,11 +181,6 @@ def _check_header(start: bytes) -> None:
     length = int.from_bytes(start[8:12], "little")
     if start[6:7] != b"\1" and length > MOST_HEADER:  # the first version has two bytes for it
         raise ValueError(f"it declares a header of {length} bytes, at most {MOST_HEADER} are read")
-
-
-def _first_bytes(path: Path, n: int) -> bytes:
-    with open(path, "rb") as file:
-        return file.read(n)
 
 
 def _choose(

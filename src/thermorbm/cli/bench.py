@@ -12,7 +12,7 @@ from thermorbm.cli.console import print_json, print_table
 from thermorbm.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from thermorbm.trials import SamplingSpeed, TrainingSpeed
+    from thermorbm.trials import TrainingSpeed
 
 bench = typer.Typer()
 app.add_typer(bench, name="bench")
@@ -42,9 +42,12 @@ def sampling(as_json: JsonOption = False) -> None:
 
     speeds = [sampling_speed(shape, temperature) for shape, temperature in CASES]
     if as_json:
-        print_json({"unit": "updates per nanosecond and core", "cases": [_record(speed) for speed in speeds]})
+        print_json({"unit": "updates per nanosecond and core", "cases": [asdict(speed) for speed in speeds]})
         return
-    rows = [(_lattice(speed), f"{speed.temperature:g}", f"{speed.updates_per_ns:.2f}") for speed in speeds]
+    rows = [
+        ("x".join(map(str, speed.shape)), f"{speed.temperature:g}", f"{speed.updates_per_ns:.2f}")
+        for speed in speeds
+    ]
     print_table("Metropolis sampling", ("lattice", "T", "updates/ns per core"), rows, right=True)
 
 
@@ -71,15 +74,3 @@ def training(as_json: JsonOption = False) -> None:
 def _training_row(speed: TrainingSpeed) -> tuple[str, ...]:
     ours, bare = speed.seconds_per_epoch, speed.seconds_of_products
     return f"{speed.n_hidden}", f"{ours:.1f}", f"{bare:.1f}", f"{ours / bare:.2f}"
-
-
-def _record(speed: SamplingSpeed) -> dict[str, object]:
-    return {
-        "shape": list(speed.shape),
-        "temperature": speed.temperature,
-        "updates_per_ns": speed.updates_per_ns,
-    }
-
-
-def _lattice(speed: SamplingSpeed) -> str:
-    return "x".join(map(str, speed.shape))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from thermorbm.cli.app import EPILOG, app
-from thermorbm.cli.console import print_json, say, show_summary
+from thermorbm.cli.console import say, show_summary
 from thermorbm.cli.data import dataset_summary, show_dataset
 from thermorbm.cli.options import ForceOption, JsonOption
-from thermorbm.cli.study import show_status
+from thermorbm.cli.study import show_run
 
 if TYPE_CHECKING:
     from thermorbm.study.spec import Family
@@ -59,7 +58,7 @@ def info(
     from thermorbm.storage import read_kind
 
     if (file / "run.json").exists():
-        _show_run(file, as_json)
+        show_run(file, as_json, file=str(file), kind="run directory")
         return
     if file.exists() and file.suffix != ".h5" and (content := _of_text(file)):
         show_summary({"file": str(file), **content}, str(file), as_json)
@@ -168,15 +167,3 @@ def _of_results(file: Path) -> dict[str, Any]:
         "tasks": f"{results.tasks.done} of {results.tasks.total} done",
         "versions": dict(results.versions),
     }
-
-
-def _show_run(directory: Path, as_json: bool) -> None:
-    """How far the study is, as `status` shows it."""
-    from thermorbm.runner.progress import read_status
-    from thermorbm.runner.rundir import existing_run
-
-    status = read_status(existing_run(directory))
-    if as_json:
-        print_json({"file": str(directory), "kind": "run directory", **asdict(status)})
-    else:
-        show_status(status)

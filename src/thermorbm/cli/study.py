@@ -129,14 +129,7 @@ def status(
     Example:
       thermorbm status runs/desk --json
     """
-    from thermorbm.runner.progress import read_status
-    from thermorbm.runner.rundir import existing_run
-
-    progress = read_status(existing_run(directory))
-    if as_json:
-        print_json(asdict(progress))
-    else:
-        show_status(progress)
+    progress = show_run(directory, as_json)
     return TASK_FAILED if progress.failed else 0
 
 
@@ -186,8 +179,20 @@ def _warn(results: Results) -> int:
     return NOT_CERTIFIED if results.not_certified or results.diverged else 0
 
 
-def show_status(progress: Status) -> None:
-    """How far a study is, and what it is at."""
+def show_run(directory: Path, as_json: bool, **more: str) -> Status:
+    """Shows how far a study is, and what it is at. more: values to print before it as JSON."""
+    from thermorbm.runner.progress import read_status
+    from thermorbm.runner.rundir import existing_run
+
+    progress = read_status(existing_run(directory))
+    if as_json:
+        print_json({**more, **asdict(progress)})
+    else:
+        _print_status(progress)
+    return progress
+
+
+def _print_status(progress: Status) -> None:
     from thermorbm.study.watch import WORDS, time_left
 
     counts = ", ".join(f"{number} {state}" for state, number in progress.counts.items() if number)

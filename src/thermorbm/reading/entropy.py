@@ -96,7 +96,9 @@ def _thinned(rungs: NDArray[np.float64] | None, most_rungs: int) -> NDArray[np.f
 
 def bracket(both: EntropyBracket, held_out: Dataset) -> Bracket:
     """The edges, with the relative entropy of data and machine where the entropy is known exactly."""
-    truth = None if both.lower is None else _truth(held_out)
+    truth, kl = None if both.lower is None else _truth(held_out), None
+    if truth is not None:
+        kl = Estimate(both.nll.value - truth.entropy_per_spin, both.nll.error)
     return Bracket(
         entropy_upper_per_spin=both.upper,
         nll_per_spin=both.nll,
@@ -104,7 +106,7 @@ def bracket(both: EntropyBracket, held_out: Dataset) -> Bracket:
         entropy_lower_per_spin=both.lower,
         free_energy_lower_per_spin=both.free_energy,
         kl_bound_per_spin=both.kl_bound,
-        kl_per_spin=None if truth is None else _above(both.nll, truth.entropy_per_spin),
+        kl_per_spin=kl,
         order_entropy_per_spin=both.order,
         below_order_per_spin=both.below_order,
         lower_problem=both.lower_problem,
@@ -151,7 +153,3 @@ def _truth(data: Dataset) -> ExactValues | None:
         return None
     values = exact_values(model, data.temperature)
     return values if values is not None and values.is_of_this_lattice else None
-
-
-def _above(estimate: Estimate, truth: float) -> Estimate:
-    return Estimate(estimate.value - truth, estimate.error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,19 +142,12 @@ def generate(
         raise unknown_name("start", start, STARTS)
     probability = 0.5 if start == "random" else _start_probability(machine, p_h, data)
     made = ob.generate(machine, probability, n, number, seed)
-    return _labelled(made, label, start, number, seed, {"p_h": probability})
-
-
-class _Label(NamedTuple):
-    """What is said of generated configurations."""
-
-    lattice: Lattice | None
-    temperature: float | None
-    hamiltonian: Hamiltonian | None
+    origin = {"method": "generate", "start": start, "steps": number, "seed": int(seed), "p_h": probability}
+    return replace(made, provenance=origin, **label)
 
 
 def _from_data(
-    machine: Machine, n: int, steps: int, seed: int, data: Dataset | None, label: _Label
+    machine: Machine, n: int, steps: int, seed: int, data: Dataset | None, label: Mapping[str, Any]
 ) -> Dataset:
     if data is None:
         raise InputError("data", None, "configurations to start from")
@@ -165,8 +158,8 @@ def _from_data(
     seeds = seed_sequence(seed).spawn(-(-n // size))
     blocks = zip(starts.blocks(size), seeds, strict=True)
     packed = [Dataset.from_spins(machine.gibbs(v, steps, s)).packed for v, s in blocks]
-    made = Dataset(np.concatenate(packed), n_sites=machine.n_visible)
-    return _labelled(made, label, "data", steps, seed, {})
+    origin = {"method": "generate", "start": "data", "steps": steps, "seed": int(seed)}
+    return Dataset(np.concatenate(packed), provenance=origin, n_sites=machine.n_visible, **label)
 
 
 def _start_probability(machine: Machine, p_h: float | None, data: Dataset | None) -> float:
@@ -183,30 +176,15 @@ def _start_probability(machine: Machine, p_h: float | None, data: Dataset | None
     return ob.magnetization_probability(mean_abs_m)
 
 
-def _label(machine: Machine, data: Dataset | None) -> _Label:
-    """That of the training data, or of `data` where the machine knows nothing of them."""
+def _label(machine: Machine, data: Dataset | None) -> dict[str, Any]:
+    """Lattice, temperature and Hamiltonian of the training data, or of `data` where those are not known."""
     trained_on = machine.noted("data")
     if not trained_on and data is not None:
-        return _Label(data.lattice, data.temperature, data.hamiltonian)
-    shape, temperature = trained_on.get("shape"), trained_on.get("temperature")
-    return _Label(Lattice(shape) if shape else None, temperature, _noted_hamiltonian(machine))
-
-
-def _noted_hamiltonian(machine: Machine) -> Hamiltonian | None:
-    """None where the data had none, and of machines from before it was noted."""
-    stored = machine.provenance.get("hamiltonian")
-    return None if stored is None else Hamiltonian.from_dict(stored, machine.n_visible)
-
-
-def _labelled(
-    made: Dataset, label: _Label, start: str, steps: int, seed: int, more: Mapping[str, Any]
-) -> Dataset:
-    origin = {"method": "generate", "start": start, "steps": steps, "seed": int(seed), **more}
-    return Dataset(
-        made.packed,
-        label.lattice,
-        label.temperature,
-        origin,
-        n_sites=made.n_sites,
-        hamiltonian=label.hamiltonian,
-    )
+        return {name: getattr(data, name) for name in ("lattice", "temperature", "hamiltonian")}
+    shape, stored = trained_on.get("shape"), machine.provenance.get("hamiltonian")
+    return {
+        "lattice": Lattice(shape) if shape else None,
+        "temperature": trained_on.get("temperature"),
+        # None where the data had none, and of machines from before it was noted.
+        "hamiltonian": None if stored is None else Hamiltonian.from_dict(stored, machine.n_visible),
+    }

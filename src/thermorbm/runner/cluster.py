@@ -201,7 +201,7 @@ class ClusterWorkers:
             "task": task.to_dict(),
             "directory": str(self._directory.path.resolve()),
             "token": self._token,
-            "versions": versions(),
+            "versions": dict(versions()),
         }
         names = [] if self._shared else self._names(task)
         future = self._client.submit(

@@ -102,7 +102,11 @@ def read_status(directory: RunDirectory) -> Status:
     states = {
         task_id: "done" if damage(directory, task) is None else "pending" for task_id, task in tasks.items()
     }
-    failed = _failures(directory, [task_id for task_id in tasks if states[task_id] != "done"])
+    failed = {
+        task_id: str(read_json(directory.failure(task_id)).get("error"))
+        for task_id in tasks
+        if states[task_id] != "done" and directory.failure(task_id).exists()
+    }
     states |= dict.fromkeys(failed, "failed")
     under_way = {task.name for task in running}
     states |= {
@@ -129,11 +133,3 @@ def _read_state(path: Path) -> State:
         return from_plain(State, read_json(path))
     except (FileError, BadRecord):
         return State()
-
-
-def _failures(directory: RunDirectory, task_ids: list[str]) -> dict[str, str]:
-    failures = {}
-    for task_id in task_ids:
-        if directory.failure(task_id).exists():
-            failures[task_id] = str(read_json(directory.failure(task_id)).get("error"))
-    return failures

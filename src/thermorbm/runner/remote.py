@@ -31,7 +31,7 @@ _GUARD = threading.Lock()
 
 def greet(path: str, token: str) -> Message:
     """Whether this computer sees the run directory, and what is installed here."""
-    return {"sees": _sees(path, token), "versions": versions()}
+    return {"sees": _sees(path, token), "versions": dict(versions())}
 
 
 def difference(here: Mapping[str, str], runner: Mapping[str, str]) -> str:

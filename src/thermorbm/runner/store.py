@@ -13,10 +13,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from thermorbm.errors import FileError
+from thermorbm.records import as_plain
 from thermorbm.runner.rundir import RunDirectory
 from thermorbm.runner.task import Task
 from thermorbm.storage import read_hdf5, read_metadata, stated_checksum, write_hdf5
@@ -27,13 +27,9 @@ Read = TypeVar("Read")
 
 
 @cache
-def _versions() -> dict[str, str]:
-    return {**{name: version(name) for name in PACKAGES}, "python": platform.python_version()}
-
-
-def versions() -> dict[str, str]:
+def versions() -> Mapping[str, str]:
     """Of the programs that results here are made by."""
-    return dict(_versions())
+    return {**{name: version(name) for name in PACKAGES}, "python": platform.python_version()}
 
 
 class Saved(Protocol):
@@ -127,8 +123,8 @@ class Store:
 def write_reduced(path: Path, result: Reduced) -> None:
     metadata = {
         "task": result.task.to_dict(),
-        "values": plain(result.values),
-        "timing": plain(result.timing),
+        "values": as_plain(result.values),
+        "timing": as_plain(result.timing),
         "versions": dict(result.versions),
         "large": result.large,
     }
@@ -172,14 +168,3 @@ def is_done(directory: RunDirectory, task: Task) -> bool:
     """Whether everything that a task makes is there; of the large part only that it exists is looked at."""
     has_large = not task.makes_large or directory.large(task.id).exists()
     return has_large and damage(directory, task) is None
-
-
-def plain(value: Any) -> Any:
-    """The same made of dicts, lists, numbers and texts: NumPy scalars, arrays and tuples are converted."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from thermorbm.errors import FileError
@@ -17,7 +17,7 @@ from thermorbm.runner.task import Task
 from thermorbm.stats import Estimate
 from thermorbm.storage import read_json, write_csv
 from thermorbm.study.named import bond_label, described
-from thermorbm.study.quantities import GIVE_TARGETS, ON_TRAINING_DATA, QUANTITIES, Quantity
+from thermorbm.study.quantities import GIVE_TARGETS, ON_TRAINING_DATA, QUANTITIES
 from thermorbm.study.results import (
     FORMAT,
     FamilyResults,
@@ -43,6 +43,7 @@ TABLES = (
     "extrapolations",
     "scalings",
 )
+OF_STUDY = ("name", "title", "seed", "precision", "control")
 FILTER_SUMS = "filter_sum_abs_variance"
 PLACE = ("group", "role", "as_paper", "union", "sector", "n_hidden", "seed_index")
 
@@ -80,7 +81,7 @@ def _join(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) -> R
         family["critical_temperatures"] = _critical_temperatures(family)
     content = {
         "format": FORMAT,
-        "study": _study(study),
+        "study": {key: as_plain(getattr(study, key)) for key in OF_STUDY},
         "versions": _versions(results.values(), directory),
         "families": families,
         "extrapolations": rows.extrapolations,
@@ -88,7 +89,8 @@ def _join(study: Study, tasks: Mapping[str, Task], directory: RunDirectory) -> R
         "tasks": _tasks(tasks, results, directory),
         "timings": _timings(results),
     }
-    return _with_learnt(make_results(content))
+    collected = make_results(content)
+    return replace(collected, families=tuple(_with_learnt(family) for family in collected.families))
 
 
 def _read(directory: RunDirectory, task_id: str) -> Reduced | None:
@@ -110,14 +112,9 @@ def _versions(results: Iterable[Reduced], directory: RunDirectory) -> dict[str, 
         for name, text in result.versions.items():
             made_by.setdefault(name, set()).add(text)
     if made_by or not directory.results.exists():
-        return {name: ", ".join(sorted(texts)) for name, texts in made_by.items()} or versions()
+        return {name: ", ".join(sorted(texts)) for name, texts in made_by.items()} or dict(versions())
     before = read_json(directory.results).get("versions")
     return {str(name): str(text) for name, text in before.items()} if isinstance(before, dict) else {}
-
-
-def _study(study: Study) -> Values:
-    named = {"name": study.name, "title": study.title, "seed": study.seed, "precision": study.precision}
-    return {**named, "control": asdict(study.control)}
 
 
 def _family(family: Family) -> Values:
@@ -264,7 +261,7 @@ def summary_row(machine: MachineResults, entropies: Mapping[float, Estimate]) ->
     """
     seen, recipe = machine.observations, machine.recipe
     shown = [quantity for quantity in QUANTITIES.values() if quantity.in_summary]
-    means = {quantity.name: _mean([_estimate(quantity, row) for row in seen]) for quantity in shown}
+    means = {each.name: _mean([each.estimates(row, {}).get(each.name) for row in seen]) for each in shown}
     means["entropy_per_spin"] = _mean([entropies.get(row.value) for row in seen])
     return {
         "group": machine.variant,
@@ -284,12 +281,8 @@ def summary_row(machine: MachineResults, entropies: Mapping[float, Estimate]) ->
     }
 
 
-def _with_learnt(results: Results) -> Results:
+def _with_learnt(family: FamilyResults) -> FamilyResults:
     """With the share of correlations that each machine has learnt: it needs S, which comes from the data."""
-    return replace(results, families=tuple(_family_with_learnt(family) for family in results.families))
-
-
-def _family_with_learnt(family: FamilyResults) -> FamilyResults:
     entropies = known_entropies(family)
 
     def share(row: Observation) -> Estimate | None:
@@ -305,19 +298,12 @@ def _family_with_learnt(family: FamilyResults) -> FamilyResults:
 
 def known_entropies(family: FamilyResults) -> dict[float, Estimate]:
     """S per spin by temperature: exact on this very lattice where known, else from the samples."""
-    entropies: dict[float, Estimate] = {}
     curve = family.thermodynamics.curves.get("entropy_per_spin") if family.thermodynamics else None
-    if curve is not None:
-        columns = zip(curve.x, curve.values, curve.errors, strict=True)
-        entropies = {x: Estimate(value, error) for x, value, error in columns}
+    entropies = {} if curve is None else curve.points
     for row in family.data:
         if row.exact is not None and row.exact.is_of_this_lattice:
             entropies[row.value] = Estimate(row.exact.entropy_per_spin, 0.0)
     return entropies
-
-
-def _estimate(quantity: Quantity, row: Observation) -> Estimate | None:
-    return quantity.estimates(row, {}).get(quantity.name)
 
 
 def _mean(estimates: Sequence[Estimate | None]) -> Estimate | None:

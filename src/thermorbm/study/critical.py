@@ -78,19 +78,15 @@ def _usable(curve: Curve) -> NDArray[np.float64]:
 
 
 def _described(name: str, mark: str, kind: str, point: CriticalPoint) -> Indication:
+    same = ("lower", "upper", "at_edge", "resolved", "lower_95", "upper_95")
     return Indication(
-        indicator=name,
-        feature=mark,
-        kind=kind,
+        name,
+        mark,
+        kind,
         estimate=point.temperature if point.determined else None,
         problem=None if point.determined else point.note,
-        lower=point.lower,
-        upper=point.upper,
-        at_edge=point.at_edge,
-        resolved=point.resolved,
-        lower_95=point.lower_95,
-        upper_95=point.upper_95,
         note=point.note or None,
+        **{key: getattr(point, key) for key in same},
     )
 
 

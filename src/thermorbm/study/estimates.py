@@ -16,7 +16,7 @@ from thermorbm.observables.order_parameter import COMPONENT, order_kind
 from thermorbm.records import as_plain, from_plain
 from thermorbm.runner.store import Product, Reduced
 from thermorbm.runner.task import Task
-from thermorbm.stats import Estimate
+from thermorbm.stats import Estimate, Estimates
 from thermorbm.study.critical import NOTHING, critical_points, exact_heat_peak, square_side, union_peaks
 from thermorbm.study.named import hamiltonian_of, is_plain
 from thermorbm.study.quantities import HEAT_CAPACITY, SUSCEPTIBILITY, read_all
@@ -40,7 +40,7 @@ from thermorbm.study.reweighted import (
 )
 
 Arrays = dict[str, NDArray[Any]]
-Estimates = Mapping[str, Estimate]
+Averages = Mapping[str, Estimate]  # by the name of the quantity
 
 FINE_POINTS = 400
 NO_ENERGIES = (
@@ -119,9 +119,9 @@ def indicators(task: Task, results: Sequence[Reduced]) -> Product:
     return Product({"curves": as_plain(averaged), "critical": as_plain(critical)}, arrays)
 
 
-def _readings(results: Iterable[Reduced]) -> dict[float, list[Estimates]]:
+def _readings(results: Iterable[Reduced]) -> dict[float, list[Averages]]:
     """Quantities of single machines by value; the weights of one for all temperatures belong to none."""
-    readings: dict[float, list[Estimates]] = {}
+    readings: dict[float, list[Averages]] = {}
     for result in results:
         value = result.task.labels["value"]
         if value is not None:
@@ -129,7 +129,7 @@ def _readings(results: Iterable[Reduced]) -> dict[float, list[Estimates]]:
     return readings
 
 
-def widened(curve: Curve, again: Mapping[float, Sequence[Estimates]], name: str) -> Curve:
+def widened(curve: Curve, again: Mapping[float, Sequence[Averages]], name: str) -> Curve:
     """The curve with the scatter between trainings in its errors, as a share of its values.
 
     again: quantities of machines from several seeds at a few values, between which the share is interpolated.
@@ -155,7 +155,7 @@ def _union_peaks(task: Task, results: Sequence[Reduced]) -> dict[str, CriticalPo
     return union_peaks(results, model.n_sites, p["seed"] % 2**32)
 
 
-def _thermal(results: Sequence[Reduced], kind: str) -> dict[float, list[Estimates]]:
+def _thermal(results: Sequence[Reduced], kind: str) -> dict[float, list[Averages]]:
     """Averages by temperature, of tasks of one kind."""
     return {
         result.task.labels["value"]: [_estimates(result.values)]
@@ -164,11 +164,11 @@ def _thermal(results: Sequence[Reduced], kind: str) -> dict[float, list[Estimate
     }
 
 
-def _estimates(values: Mapping[str, Any]) -> Estimates:
+def _estimates(values: Mapping[str, Any]) -> Averages:
     return {name: from_plain(Estimate, plain, name) for name, plain in values.get("thermal", {}).items()}
 
 
-def _quantities(result: Reduced) -> Estimates:
+def _quantities(result: Reduced) -> Averages:
     """All quantities of the registry that a result holds, by name."""
     if result.task.kind not in RECORDS:
         return {}
@@ -200,7 +200,7 @@ def _targets(
     return targets
 
 
-def curves(readings: Mapping[float, Sequence[Estimates]]) -> dict[str, Curve]:
+def curves(readings: Mapping[float, Sequence[Averages]]) -> dict[str, Curve]:
     """Curves by name; several estimates at one value, of different seeds, are averaged.
 
     Seeds of machines share their configurations, so that the mean has the error of these in full.
@@ -209,12 +209,11 @@ def curves(readings: Mapping[float, Sequence[Estimates]]) -> dict[str, Curve]:
     return {name: _curve(readings, name) for name in names}
 
 
-def _curve(readings: Mapping[float, Sequence[Estimates]], name: str) -> Curve:
+def _curve(readings: Mapping[float, Sequence[Averages]], name: str) -> Curve:
     points = {x: [row[name] for row in rows if name in row] for x, rows in sorted(readings.items())}
     kept = {x: estimates for x, estimates in points.items() if estimates}
     columns = [[[getattr(item, key) for item in row] for row in kept.values()] for key in ("value", "error")]
-    values, errors = mean_over_seeds(*columns, shared=True)
-    return Curve(tuple(kept), tuple(values.tolist()), tuple(errors.tolist()))
+    return Curve.of(list(kept), Estimates(*mean_over_seeds(*columns, shared=True)))
 
 
 def _exact_curves(task: Task, values: Sequence[float]) -> Arrays:

@@ -131,14 +131,8 @@ def _row(
         fit = _fitted([points[side] for side in sides], sides, nu)
     except InputError as error:
         return replace(row, problem=str(error))
-    return replace(
-        row,
-        estimate=fit.temperature,
-        slope=fit.slope,
-        curvature=fit.curvature,
-        chi_squared=fit.chi_squared,
-        n_degrees=fit.n_degrees,
-    )
+    others = {name: getattr(fit, name) for name in ("slope", "curvature", "chi_squared", "n_degrees")}
+    return replace(row, estimate=fit.temperature, **others)
 
 
 def _fitted(points: Sequence[ExtrapolationPoint], sides: Sequence[int], nu: float) -> InfiniteLattice:

@@ -6,8 +6,9 @@ A family without these keys is the ferromagnet of its shape with J = 1, whose ta
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ HYPERCUBIC = {1: "chain", 2: "square", 3: "cubic"}
 # What the library calls the keys of a family.
 KEYS = {"hamiltonian": "lattice", "seed": "disorder_seed", "lattice shape": "shape", "lattice side": "shape"}
 Bond = tuple[Any, ...]
+Step = tuple[int, ...]  # from one cell to another, along each axis
 
 
 @dataclass(frozen=True)
@@ -148,34 +150,25 @@ def has_square_symmetry(model: Hamiltonian) -> bool:
     """Whether turns and reflections of the square, or cube, leave all products of a cell as they are."""
     if model.grid is None or model.grid.n_cell > 1 or len(set(model.grid.shape)) > 1:
         return False
-    products = model.products or ()
-    moved = [[_moved(points.points, axis) for points in products] for axis in range(len(model.grid.shape))]
-    weights = [point.coupling for point in products]
-    wanted = _summed([_canonical(item.points) for item in products], weights)
-    return all(_summed(images, weights) == wanted for pair in moved for images in _both(pair))
+
+    def couplings(moved: Callable[[Step], Step]) -> dict[tuple[Step, ...], float]:
+        """J by the places of a product after a move, as offsets from the lowest of them."""
+        totals: dict[tuple[Step, ...], float] = {}
+        for product in model.products or ():
+            lowest, *others = sorted(moved(step) for _, step in product.points)
+            place = tuple(tuple(np.subtract(step, lowest).tolist()) for step in others)
+            totals[place] = totals.get(place, 0.0) + product.coupling
+        return totals
+
+    axes = range(len(model.grid.shape))
+    # Reflections along every axis, and exchanges of every axis with the first, generate all others.
+    moves = [partial(move, axis=axis) for axis in axes for move in (_reflected, _exchanged)]
+    return all(couplings(move) == couplings(lambda step: step) for move in moves)
 
 
-def _both(images: list[tuple[Any, Any]]) -> tuple[list[Any], list[Any]]:
-    return [first for first, _ in images], [second for _, second in images]
+def _reflected(step: Step, axis: int) -> Step:
+    return tuple(-x if a == axis else x for a, x in enumerate(step))
 
 
-def _moved(points: Sequence[tuple[int, tuple[int, ...]]], axis: int) -> tuple[Any, Any]:
-    """The same reflected along an axis, and with that axis and the first exchanged."""
-    mirrored = [(site, tuple(-x if a == axis else x for a, x in enumerate(step))) for site, step in points]
-    order = list(range(len(points[0][1])))
-    order[0], order[axis] = order[axis], order[0]
-    exchanged = [(site, tuple(step[a] for a in order)) for site, step in points]
-    return _canonical(mirrored), _canonical(exchanged)
-
-
-def _canonical(points: Sequence[tuple[int, tuple[int, ...]]]) -> tuple[Any, ...]:
-    """Offsets from the lowest of them, in order: the same for every place of a product."""
-    steps = sorted(step for _, step in points)
-    return tuple(tuple(x - y for x, y in zip(step, steps[0], strict=True)) for step in steps)
-
-
-def _summed(places: Sequence[Any], weights: Sequence[float]) -> dict[Any, float]:
-    totals: dict[Any, float] = {}
-    for place, weight in zip(places, weights, strict=True):
-        totals[place] = totals.get(place, 0.0) + weight
-    return totals
+def _exchanged(step: Step, axis: int) -> Step:
+    return (step[axis], *step[1:axis], step[0], *step[axis + 1 :]) if axis else step

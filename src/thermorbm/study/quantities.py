@@ -46,8 +46,7 @@ class Quantity:
 
     mark: what is sought in its curve to find T_c, "" if nothing. target: the kind of peak on a finite lattice
     that the mark belongs to. only_unions: only machines for all temperatures together are searched.
-    in_summary: a column of `tables/summary.csv`. has_exact: the array "exact.NAME" of the thermodynamics
-    holds its exact curve where there is one.
+    in_summary: a column of `tables/summary.csv`.
 
     measure: for a new quantity, how it is got from a machine and held-out configurations with a seed, or from
     configurations alone if the source is `Data`. read: for one that has several curves, such as correlations
@@ -67,7 +66,6 @@ class Quantity:
     target: str = ""
     only_unions: bool = False
     in_summary: bool = False
-    has_exact: bool = False
     measure: Callable[..., Estimate] | None = field(default=None, repr=False)
     read: Callable[[Any, Arrays], dict[str, Estimate]] | None = field(default=None, repr=False)
 
@@ -146,9 +144,9 @@ _ENTRIES = (
     Quantity("magnetization_per_spin", r"$\langle m\rangle$", "m", Data),
     Quantity("abs_magnetization_per_spin", r"$\langle|m|\rangle$", "|m|", Data),
     Quantity("squared_magnetization_per_spin", r"$\langle m^2\rangle$", "m^2", Data),
-    Quantity("energy_per_spin", r"$\langle E\rangle$", "E", Data, unit="J", over_n=True, has_exact=True),
+    Quantity("energy_per_spin", r"$\langle E\rangle$", "E", Data, unit="J", over_n=True),
     Quantity(
-        "heat_capacity_per_spin", "$c_V$", "c_V", Data, unit="k_B", has_exact=True,
+        "heat_capacity_per_spin", "$c_V$", "c_V", Data, unit="k_B",
         of="of the data", mark=PEAK, target=HEAT_CAPACITY,
     ),
     Quantity(
@@ -160,7 +158,7 @@ _ENTRIES = (
         mark=HEAT_PEAK, target=HEAT_CAPACITY,
     ),
     Quantity(
-        "entropy_per_spin", "$S$", "S", Data, unit="k_B", over_n=True, has_exact=True,
+        "entropy_per_spin", "$S$", "S", Data, unit="k_B", over_n=True,
         mark=HEAT_PEAK, target=HEAT_CAPACITY,
     ),
     # The parameters of dense machines.

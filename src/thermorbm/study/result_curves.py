@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from thermorbm.stats import Estimate
+import numpy as np
+
+from thermorbm.stats import Estimate, Estimates
 
 GROUP = {"stored": "group"}  # what files call the name of a variant
 
@@ -17,6 +19,19 @@ class Curve:
     x: tuple[float, ...]
     values: tuple[float, ...]
     errors: tuple[float, ...]
+
+    @classmethod
+    def of(cls, x: Sequence[float], estimates: Estimates) -> Curve:
+        return cls(tuple(x), tuple(estimates.values.tolist()), tuple(estimates.errors.tolist()))
+
+    @property
+    def estimates(self) -> Estimates:
+        return Estimates(np.array(self.values), np.array(self.errors))
+
+    @property
+    def points(self) -> dict[float, Estimate]:
+        """The estimates by the value of the control parameter."""
+        return {x: Estimate(*pair) for x, *pair in zip(self.x, self.values, self.errors, strict=True)}
 
 
 @dataclass(frozen=True)

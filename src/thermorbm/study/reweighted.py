@@ -136,21 +136,11 @@ def fine_curves(solved: Reweighting, temperatures: NDArray[np.float64], magnetic
 
 def entropies(solved: Reweighting, temperatures: Sequence[float], otherwise: Curve | None) -> Curve | None:
     """S per spin at those temperatures; where no path leads to a known end, from the curve `otherwise`."""
-    reweighted = solved.curves(np.array(temperatures)).entropy
-    rows = {} if otherwise is None else dict(zip(otherwise.x, _pairs(otherwise), strict=True))
-    for x, value, error in zip(
-        temperatures, reweighted.values.tolist(), reweighted.errors.tolist(), strict=True
-    ):
-        if np.isfinite(value):
-            rows[x] = (value, error)
-    if not rows:
-        return None
-    at = tuple(sorted(rows))
-    return Curve(at, tuple(rows[t][0] for t in at), tuple(rows[t][1] for t in at))
-
-
-def _pairs(curve: Curve) -> list[tuple[float, float]]:
-    return list(zip(curve.values, curve.errors, strict=True))
+    points = {} if otherwise is None else otherwise.points
+    reweighted = Curve.of(temperatures, solved.curves(np.array(temperatures)).entropy).points
+    points |= {x: entropy for x, entropy in reweighted.items() if np.isfinite(entropy.value)}
+    x = sorted(points)
+    return Curve.of(x, Estimates.stack(points[value] for value in x)) if points else None
 
 
 def reweighted_peaks(solved: Reweighting | None, magnetic: bool = True) -> dict[str, CriticalPoint]:
@@ -184,11 +174,11 @@ def integrated(
     at = [value for value in wanted if grid[0] <= value <= grid[-1]]
     hot = _hot_end(lattice, float(grid[-1]))
     cold = ordered_ground_state(lattice.dimension, lattice.n_sites)
-    entropy = integrate_entropy(grid, _estimates(energy), _estimates(heat), hot, cold, at=at, seed=seed)
+    entropy = integrate_entropy(grid, energy.estimates, heat.estimates, hot, cold, at=at, seed=seed)
     return IntegratedEntropy(
-        from_infinity=_curve(at, entropy.from_infinity),
-        from_zero=_curve(at, entropy.from_zero),
-        combined=_curve(at, entropy.combined),
+        from_infinity=Curve.of(at, entropy.from_infinity),
+        from_zero=Curve.of(at, entropy.from_zero),
+        combined=Curve.of(at, entropy.combined),
         free_energy_per_spin=_free_energy(energy, at, entropy.combined),
         mismatch=entropy.mismatch,
         n_points=len(grid),
@@ -209,18 +199,10 @@ def _hot_end(lattice: Lattice, hottest: float) -> HotEnd:
     return infinite_temperature(lattice.dimension)
 
 
-def _estimates(curve: Curve) -> Estimates:
-    return Estimates(np.array(curve.values), np.array(curve.errors))
-
-
 def _free_energy(energy: Curve, at: Sequence[float], entropy: Estimates) -> Curve:
     """E - T S; the errors of the two are added as if independent, which is on the safe side."""
     place = [energy.x.index(value) for value in at]
     T = np.array(at)
     values = np.array(energy.values)[place] - T * entropy.values
     errors = np.hypot(np.array(energy.errors)[place], T * entropy.errors)
-    return _curve(at, Estimates(values, errors))
-
-
-def _curve(x: Sequence[float], estimates: Estimates) -> Curve:
-    return Curve(tuple(x), tuple(estimates.values.tolist()), tuple(estimates.errors.tolist()))
+    return Curve.of(at, Estimates(values, errors))

@@ -10,7 +10,7 @@ from thermorbm.runner.progress import Listener
 from thermorbm.runner.run import RunSummary, Work, run_all, run_share
 from thermorbm.runner.rundir import RunDirectory
 from thermorbm.runner.shards import Shard
-from thermorbm.study.plan import Plan, plan_study
+from thermorbm.study.plan import plan_study
 from thermorbm.study.steps import estimate_costs
 from thermorbm.study.toml import load_study
 
@@ -38,21 +38,16 @@ def run_shard(
 
 
 def _work(toml: Path) -> Work[Results]:
-    plan = _planned(toml)
+    study = load_study(toml)
+    try:
+        plan = plan_study(study)
+    except InputError as error:
+        raise FileError(toml, str(error)) from error
 
     def collect(directory: RunDirectory) -> Results:
         from thermorbm.study.collect import collect  # brings scipy with it
 
-        return collect(plan.study, plan.tasks, directory)
+        return collect(study, plan.tasks, directory)
 
-    return Work(
-        plan.study.name, toml.read_text(encoding="utf-8"), plan.tasks, estimate_costs(plan.tasks), collect
-    )
-
-
-def _planned(toml: Path) -> Plan:
-    study = load_study(toml)
-    try:
-        return plan_study(study)
-    except InputError as error:
-        raise FileError(toml, str(error)) from error
+    text = toml.read_text(encoding="utf-8")
+    return Work(study.name, text, plan.tasks, estimate_costs(plan.tasks), collect)

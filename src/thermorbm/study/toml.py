@@ -82,16 +82,12 @@ def _parse(path: Path) -> dict[str, Any]:
 def read_study(values: Mapping[str, Any], base: Path) -> Study:
     """The study in parsed TOML."""
     top = Table(values)
-    study: dict[str, Any] = {
-        "name": top.text("name"),
-        "title": top.text("title", ""),
-        "seed": top.whole("seed", 1),
-        "precision": top.text("precision", "auto"),
-        "device": top.text("device", "cpu"),
-        "control": _control(top.table("control")),
-        "extrapolations": tuple(_joined(each, Extrapolation, "nu", NU) for each in top.each("extrapolation")),
-        "scalings": tuple(_joined(each, Scaling, "omega", OMEGA) for each in top.each("scaling")),
-    }
+    study = top.given(Study, "name", "title", "seed", "precision", "device")
+    study["control"] = _control(top.table("control"))
+    study["extrapolations"] = tuple(
+        _joined(each, Extrapolation, "nu", NU) for each in top.each("extrapolation")
+    )
+    study["scalings"] = tuple(_joined(each, Scaling, "omega", OMEGA) for each in top.each("scaling"))
     data, families = top.each("data"), top.each("family")
     top.finish()
     names = [table.text("name") for table in families]
@@ -102,38 +98,31 @@ def read_study(values: Mapping[str, Any], base: Path) -> Study:
 
 
 def _control(table: Table) -> Control:
-    default = Control()
-    name = table.text("name", default.name)
-    plain = name == default.name
-    symbol = table.text("symbol", default.symbol if plain else name)
-    unit = table.text("unit", default.unit if plain else "")
+    given = table.given(Control, "name", "symbol", "unit")
     table.finish()
-    return Control(name, symbol, unit)
+    control = Control(**given)
+    return control if control.is_temperature else Control(**{"symbol": control.name, "unit": "", **given})
 
 
-def _joined(table: Table, make: Callable[..., Made], exponent: str, wanted: str) -> Made:
+def _joined(table: Table, make: type[Made], exponent: str, wanted: str) -> Made:
     """Families on lattices of several sides, and the exponent by which they are joined."""
-    given = {"name": table.text("name"), "families": table.texts("families")}
-    value = table.optional_number(exponent)
+    given = table.given(make, "name", "families", exponent)
     table.finish()
-    if value is None:
+    if exponent not in given:
         raise table.refused(exponent, None, wanted)
-    return _located(table, make, {**given, exponent: value})
+    return _located(table, make, given)
 
 
 def _data_file(table: Table, base: Path) -> DataFile:
-    temperature, value = table.optional_number("temperature"), table.optional_number("value")
-    given = {
-        "files": tuple(base / name for name in table.texts("file")),
-        "value": temperature if value is None else value,
-        "parameter_array": table.optional_text("parameter_array"),
-        "array": table.optional_text("array"),
-        "family": table.optional_text("family"),
-    }
+    temperature = table.number("temperature")
+    given = table.given(DataFile, "value", "parameter_array", "array", "family")
+    files = tuple(base / name for name in table.texts("file"))
     table.finish()
-    if temperature is not None and value is not None:
-        raise table.refused("value", value, "absent where a temperature is given")
-    return _located(table, DataFile, given)
+    if temperature is not None:
+        if "value" in given:
+            raise table.refused("value", given["value"], "absent where a temperature is given")
+        given["value"] = temperature
+    return _located(table, DataFile, {"files": files, **given})
 
 
 def _assigned(files: Sequence[DataFile], names: Sequence[str]) -> dict[str, tuple[DataFile, ...]]:
@@ -155,23 +144,20 @@ def _family(table: Table, data: tuple[DataFile, ...]) -> Family:
     training, tables, shape = _training(table, Variant()), table.each("variant"), _shape(table)
     named = _named(table, shape)
     energies = _energies(table, shape, named)
-    otherwise = "unknown" if data else "ising"
-    given = {
-        "name": table.text("name"),
-        "shape": shape,
-        "temperatures": table.numbers("temperatures"),
-        "samples": table.whole("samples", 0),
-        "held_out": table.optional_whole("held_out"),
-        "method": table.text("method", "metropolis" if named is None else "auto"),
-        "hamiltonian": table.text("hamiltonian", otherwise) if named is None else named.name,
-        "named": named,
-        "all_filters": table.numbers("all_filters"),
-        "parts": table.texts("parts") or _parts(named, shape),
-    }
+    given = table.given(
+        Family, "name", "temperatures", "samples", "held_out", "method", "all_filters", "parts"
+    )
+    if named is None:
+        of_data = {"hamiltonian": "unknown"} if data else {}
+        given |= of_data | table.given(Family, "hamiltonian")
+    else:
+        given = {"method": "auto", **given, "hamiltonian": named.name, "named": named}
+    given["parts"] = given.get("parts") or _parts(named, shape)
     table.finish()
     main = _located(table, Variant, training)
     variants = (*([main] if main.hidden else []), *(_variant(inner, main) for inner in tables))
-    return _located(table, Family, {**given, "variants": variants, "energies": energies, "data": data})
+    more = {"shape": shape, "variants": variants, "energies": energies, "data": data}
+    return _located(table, Family, given | more)
 
 
 def _shape(table: Table) -> tuple[int, ...] | None:
@@ -187,18 +173,10 @@ def _shape(table: Table) -> tuple[int, ...] | None:
 
 def _named(table: Table, shape: tuple[int, ...] | None) -> NamedHamiltonian | None:
     """The keys that name a Hamiltonian; None where there are none, or they say the ferromagnet with J = 1."""
-    sites = table.optional_whole("sites")
-    given = {
-        "lattice": table.optional_text("lattice"),
-        "coupling": table.optional_numbers("coupling"),
-        "field": table.optional_number("field"),
-        "p": table.optional_number("p"),
-        "disorder_seed": table.optional_whole("disorder_seed"),
-        "open": table.wholes("open") if "open" in table else None,
-        "bonds": tuple(_bond(row) for row in table.listed("bonds")) if "bonds" in table else None,
-        "sites": sites,
-    }
-    chosen = {key: value for key, value in given.items() if value is not None}
+    keys = ("lattice", "coupling", "field", "p", "disorder_seed", "open", "sites")
+    chosen = table.given(NamedHamiltonian, *keys)
+    if bonds := table.listed("bonds"):
+        chosen["bonds"] = _bond(bonds)
     if not chosen:
         return None
     if "hamiltonian" in table:
@@ -224,52 +202,37 @@ def _parts(named: NamedHamiltonian | None, shape: tuple[int, ...] | None) -> tup
 
 def _training(table: Table, like: Variant) -> dict[str, Any]:
     """The keys that a family and its variants share; what is not given is as in `like`."""
-    hidden = table.wholes("hidden")
-    inherited = {} if "recipe" in table else like.changes  # changes belong to a recipe
+    inherited = {"hidden": like.hidden, "recipe": like.recipe, "seeds": like.seeds}
+    changes = {} if "recipe" in table else like.changes  # changes belong to a recipe
     return {
-        "hidden": hidden if "hidden" in table else like.hidden,
-        "recipe": table.text("recipe", like.recipe),
-        "changes": {**inherited, **_changes(table.table("changes"))},
+        **inherited,
+        **table.given(Variant, *inherited),
+        "changes": {**changes, **_changes(table.table("changes"))},
         # Not inherited: variants have other sizes and recipes.
         "size_changes": _changes_at(table.table("size_changes"), int, "a number of hidden units"),
         "value_changes": _changes_at(table.table("value_changes"), float, "a temperature"),
-        "seeds": table.whole("seeds", like.seeds),
     }
 
 
 def _variant(table: Table, main: Variant) -> Variant:
-    filters, kernel, point_group = (
-        table.wholes("filters"),
-        table.whole("kernel", 3),
-        table.flag("point_group"),
-    )
-    if filters:
+    symmetric = table.given(Variant, "filters", "kernel", "point_group")
+    if symmetric.get("filters"):
         if "hidden" in table:
             raise table.refused("hidden", list(table.wholes("hidden")), "absent where filters are given")
         main = Variant(seeds=main.seeds)  # recipes of dense machines do not suit symmetric ones
     else:
-        for key, value in (("kernel", kernel), ("point_group", point_group)):
+        for key in ("kernel", "point_group"):
             if key in table:
-                raise table.refused(key, value, "absent where no filters are given")
+                raise table.refused(key, symmetric[key], "absent where no filters are given")
     training = _training(table, main)
-    training |= {"filters": filters, "kernel": kernel, "point_group": point_group}
     if table.flag("zero_bias"):
         training["changes"]["zero_bias"] = True
-    given = {
-        "name": table.text("name"),
-        "temperatures": table.optional_numbers("temperatures"),
-        "sector": _sector(table),
-        "union": table.flag("union"),
-        "proportions": table.optional_numbers("proportions"),
-        "samples": table.optional_whole("samples"),
-        "as_paper": table.flag("as_paper"),
-        "precision": table.optional_text("precision"),
-        "parts": table.texts("parts") or None,
-    }
+    keys = ("temperatures", "union", "proportions", "samples", "as_paper", "precision", "parts")
+    given = {"name": table.text("name"), "sector": _sector(table), **table.given(Variant, *keys)}
     table.finish()
-    if not training["hidden"] and not filters:
+    if not training["hidden"] and not symmetric.get("filters"):
         raise table.refused("hidden", None, "one or more numbers of hidden units")
-    return _located(table, Variant, {**training, **given})
+    return _located(table, Variant, training | symmetric | given)
 
 
 def _sector(table: Table) -> Sector:
@@ -305,16 +268,16 @@ def _energies(
 ) -> EnergyGrid | None:
     """The grid as a list of temperatures, or its ends and number of points: then it is densest around T_c."""
     inner = table.table("energies")
-    temperatures, n_points = inner.numbers("temperatures"), inner.optional_whole("points")
-    ends = inner.optional_number("coldest"), inner.optional_number("hottest")
-    inner.raw("samples")
-    inner.finish()
     if "energies" not in table:
         return None
+    temperatures, ends = inner.numbers("temperatures"), (inner.number("coldest"), inner.number("hottest"))
+    n_points = inner.whole("points") if "points" in inner else inner.raw("points")
+    inner.raw("samples")  # read below: a misspelled key is named first
+    inner.finish()
     if n_points is not None:
         if temperatures:
             raise inner.refused("temperatures", list(temperatures), "absent where points are given")
-        temperatures = _grid(inner, infinite_critical_temperature(named, shape), ends[0], ends[1], n_points)
+        temperatures = _grid(inner, infinite_critical_temperature(named, shape), *ends, n_points)
     return _located(inner, EnergyGrid, {"temperatures": temperatures, "samples": inner.whole("samples")})
 
 

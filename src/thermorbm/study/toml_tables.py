@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, fields
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -14,7 +16,10 @@ MOST_VALUES = 100_000
 
 
 class Table:
-    """One table. Getters name the key by its full path in errors; `finish` refuses what is left over."""
+    """One table. Getters name the key by its full path in errors; `finish` refuses what is left over.
+
+    `given` reads keys that are fields of a dataclass, by the types of the fields.
+    """
 
     def __init__(self, values: Mapping[str, Any], path: str = "") -> None:
         self._values, self._path, self._asked = values, path, set[str]()
@@ -32,14 +37,34 @@ class Table:
         self._asked.add(key)
         return self._values.get(key, default)
 
-    def text(self, key: str, default: str | None = None) -> str:
-        value = self.raw(key, default)
+    def given(self, kind: type, *names: str) -> dict[str, Any]:
+        """The values of these fields of a dataclass; without those that are absent and have a default."""
+        hints, defaults = get_type_hints(kind), {item.name: item.default for item in fields(kind)}
+        self._asked.update(names)
+        wanted = [name for name in names if name in self or defaults[name] is MISSING]
+        values = {name: self._getter(hints[name])(name) for name in wanted}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def _getter(self, hint: Any) -> Callable[[str], Any]:
+        """What reads a field of that type, whether or not it may also be None."""
+        if get_origin(hint) is UnionType:
+            (hint,) = (each for each in get_args(hint) if each is not NoneType)
+        getters: dict[Any, Callable[[str], Any]] = {
+            str: self.text,
+            bool: self.flag,
+            int: self.whole,
+            float: self.number,
+            tuple[int, ...]: self.wholes,
+            tuple[float, ...]: self.numbers,
+            tuple[str, ...]: self.texts,
+        }
+        return getters[hint]
+
+    def text(self, key: str) -> str:
+        value = self.raw(key)
         if not isinstance(value, str) or any(ord(letter) < 32 for letter in value):
             raise self.refused(key, value, "a line of text")
         return value
-
-    def optional_text(self, key: str) -> str | None:
-        return self.text(key) if key in self else self.raw(key)
 
     def flag(self, key: str) -> bool:
         value = self.raw(key, False)
@@ -47,14 +72,11 @@ class Table:
             raise self.refused(key, value, "true or false")
         return value
 
-    def whole(self, key: str, default: int | None = None) -> int:
-        value = self.raw(key, default)
+    def whole(self, key: str) -> int:
+        value = self.raw(key)
         if isinstance(value, bool) or not isinstance(value, int):
             raise self.refused(key, value, "a whole number")
         return value
-
-    def optional_whole(self, key: str) -> int | None:
-        return self.whole(key) if key in self else self.raw(key)
 
     def wholes(self, key: str) -> tuple[int, ...]:
         """A list of whole numbers, or one alone; empty where the key is absent."""
@@ -72,10 +94,8 @@ class Table:
             raise self.refused(key, values, "numbers")
         return tuple(self._float(key, value) for value in values)
 
-    def optional_numbers(self, key: str) -> tuple[float, ...] | None:
-        return self.numbers(key) if key in self else self.raw(key)
-
-    def optional_number(self, key: str) -> float | None:
+    def number(self, key: str) -> float | None:
+        """One number; None where the key is absent."""
         values = self.numbers(key)
         if len(values) > 1:
             raise self.refused(key, list(values), "one number")
@@ -131,7 +151,7 @@ class Table:
 
     def _spaced(self, key: str) -> tuple[float, ...]:
         inner = self.table(key)
-        low, high, count = inner.optional_number("from"), inner.optional_number("to"), inner.whole("count")
+        low, high, count = inner.number("from"), inner.number("to"), inner.whole("count")
         inner.finish()
         if low is None or high is None or not math.isfinite(high - low) or not low < high:
             raise self.refused(key, self.raw(key), "{from = a, to = b, count = n} with a < b")

@@ -39,14 +39,12 @@ def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
 
 
 def of_machine(place: MachinePlace) -> list[Task]:
-    tasks = []
-    for partition in place.made.get("partition", []):
-        for value, dataset in place.datasets.items():
-            seed = place.derived_seed("bracket", value)
-            parameters = {"seed": seed, "hamiltonian": place.family.hamiltonian}
-            inputs = [place.trained, dataset, partition]
-            tasks.append(STEP.task(place.name_at(value), parameters, inputs, place.labels_at(value)))
-    return tasks
+    parameters = {"hamiltonian": place.family.hamiltonian}
+    return [
+        place.task_at(value, STEP, {**parameters, "seed": place.derived_seed("bracket", value)}, [partition])
+        for partition in place.made.get("partition", [])
+        for value in place.datasets
+    ]
 
 
 def cost(task: Task, inputs: Sequence[Task]) -> Cost:

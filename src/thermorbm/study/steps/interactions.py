@@ -33,12 +33,10 @@ def of_machine(place: MachinePlace) -> list[Task]:
     if not place.n_filters:
         return []
     assert place.value is not None
-    seed = place.derived_seed("interactions")
-    parameters = {"hamiltonian": place.family.hamiltonian, "seed": seed}
+    parameters = {"hamiltonian": place.family.hamiltonian, "seed": place.derived_seed("interactions")}
     if place.family.hamiltonian != "ising":  # nobody knows beforehand that all directions are alike
         parameters["by_vector"] = True
-    inputs = [place.trained, place.datasets[place.value]]
-    return [STEP.task(place.trained.name, parameters, inputs, place.trained.labels)]
+    return [place.task(STEP, parameters, [place.datasets[place.value]])]
 
 
 def cost(task: Task, inputs: Sequence[Task]) -> Cost:

@@ -60,13 +60,11 @@ def of_machine(place: MachinePlace) -> list[Task]:
         parts = [part for part in parts if part not in OF_ONE_TEMPERATURE]
     if place.n_filters or not parts:
         return []
-    tasks = []
-    for value, dataset in place.datasets.items():
-        seed = place.derived_seed("observe", value)
-        parameters = {"parts": parts, "steps": place.turns, "seed": seed, **measured_names(Observation)}
-        inputs = [place.trained, dataset]
-        tasks.append(STEP.task(place.name_at(value), parameters, inputs, place.labels_at(value)))
-    return tasks
+    parameters = {"parts": parts, "steps": place.turns, **measured_names(Observation)}
+    return [
+        place.task_at(value, STEP, {**parameters, "seed": place.derived_seed("observe", value)})
+        for value in place.datasets
+    ]
 
 
 def cost(task: Task, inputs: Sequence[Task]) -> Cost:

@@ -28,8 +28,7 @@ def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
 def of_machine(place: MachinePlace) -> list[Task]:
     if not place.has("bracket"):
         return []
-    parameters = {"seed": place.derived_seed("partition")}
-    return [STEP.task(place.trained.name, parameters, [place.trained], place.trained.labels)]
+    return [place.task(STEP, {"seed": place.derived_seed("partition")})]
 
 
 def leave(rows: Rows, result: Reduced) -> None:

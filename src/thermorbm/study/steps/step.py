@@ -60,13 +60,16 @@ class MachinePlace:
     def derived_seed(self, what: str, value: float | None = None) -> int:
         return derived_seed(self.seed, what, self.trained.name, *(() if value is None else (repr(value),)))
 
-    def name_at(self, value: float) -> str:
-        """The name of a task that reads the machine at one value."""
-        at = f"-{self.control.at(value)}" if self.value is None else ""
-        return f"{self.trained.name}{at}"
+    def task(self, step: Step, parameters: Values, inputs: Sequence[Task] = ()) -> Task:
+        """A task that reads the machine, and further inputs."""
+        trained = self.trained
+        return step.task(trained.name, parameters, [trained, *inputs], trained.labels)
 
-    def labels_at(self, value: float) -> Values:
-        return {**self.trained.labels, "value": value}
+    def task_at(self, value: float, step: Step, parameters: Values, inputs: Sequence[Task] = ()) -> Task:
+        """A task that reads the machine with the dataset at one value, and further inputs."""
+        trained, at = self.trained, f"-{self.control.at(value)}" if self.value is None else ""
+        labels = {**trained.labels, "value": value}
+        return step.task(f"{trained.name}{at}", parameters, [trained, self.datasets[value], *inputs], labels)
 
 
 class Rows:

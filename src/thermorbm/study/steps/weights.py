@@ -29,7 +29,7 @@ def of_machine(place: MachinePlace) -> list[Task]:
         "all_filters": is_smallest and place.value in family.all_filters,
         "shape": None if family.lattice is None else list(family.lattice.shape),
     }
-    return [STEP.task(place.trained.name, parameters, [place.trained], place.trained.labels)]
+    return [place.task(STEP, parameters)]
 
 
 def cost(task: Task, inputs: Sequence[Task]) -> Cost:
