@@ -5,7 +5,7 @@
 The plain ferromagnet has a kernel of its own; the models that mcising also has run in the kernel of any
 Hamiltonian.
 
-Programs take turns, so that a noisy machine is noisy for all of them, and each keeps its best turn. All count
+Processor time, so that a busy computer is no excuse; programs take turns, and each keeps its best. All count
 attempted single-spin updates near T_c; the peers are given what suits them: sweeps only, no measurements.
 """
 
@@ -71,9 +71,9 @@ def peapods_speed(shape, temperature):
 
 
 def _updates_per_ns(run, n_sites, n_sweeps):
-    start = time.perf_counter()
+    start = time.process_time()
     run(n_sweeps)
-    return n_sites * n_sweeps / (time.perf_counter() - start) * 1e-9
+    return n_sites * n_sweeps / (time.process_time() - start) * 1e-9
 
 
 def measure(shape, temperature):

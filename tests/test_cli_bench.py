@@ -1,11 +1,13 @@
 """`thermorbm bench`: a table, or JSON alone on stdout."""
 
 import json
+import time
 
 import pytest
 
 import thermorbm.trials
 from thermorbm.cli import run
+from thermorbm.sampling.blocks import MetropolisBlock
 from thermorbm.trials import CASES, HIDDEN_SIZES, SamplingSpeed, TrainingSpeed, sampling_speed, training_speed
 
 
@@ -72,3 +74,16 @@ def test_training_speed_times_an_epoch_and_its_products():
     speed = training_speed(8, seconds=0.05)
     assert speed.n_hidden == 8
     assert speed.seconds_per_epoch > speed.seconds_of_products > 0
+
+
+def test_a_busy_computer_does_not_slow_down_the_kernel(monkeypatch):
+    """Waiting while something else runs is not counted."""
+    advance, pause = MetropolisBlock.advance, 0.05
+
+    def interrupted(block, n_sweeps):
+        advance(block, n_sweeps)
+        time.sleep(pause)
+
+    monkeypatch.setattr(MetropolisBlock, "advance", interrupted)
+    speed = sampling_speed((4, 4), 2.0, n_sweeps=1, repeats=3)
+    assert speed.updates_per_ns > 16 * MetropolisBlock.n_chains / pause * 1e-9

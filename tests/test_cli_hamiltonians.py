@@ -43,6 +43,10 @@ def sample(*words):
         (("--lattice", "pm-j", "--p", "2", "--shape", "4x4"), "p must be the share of ferromagnetic bonds"),
         (("--lattice", "triangular", "--p", "0.5", "--shape", "4x4"), "p must be left out for 'triangular'"),
         (("--lattice", "sk", "--disorder-seed", "-1", "--shape", "8"), "a whole number >= 0"),
+        (("--disorder-seed", "3", "--shape", "4x4"), "disorder_seed must be left out for 'square'"),
+        (("--lattice", "sqare", "--shape", "4x4"), "lattice must be one of"),
+        (("--open", "2", "--shape", "4x4"), "open must be axes from 0 to 1, got [2]"),
+        (("--open", "x", "--shape", "4x4"), "'x' is not a whole number"),
     ],
 )
 def test_what_cannot_be_sampled(capsys, words, message):
@@ -68,6 +72,11 @@ def test_users_configurations_of_a_hamiltonian(capsys):
     assert Dataset.load("data.h5").hamiltonian == hamiltonian("kagome", (3, 3), coupling=-1)
     line = refused(capsys, "import", "spins.npy", "--shape", "3x4", *named, "--force")
     assert "cells of 3 sites" in line
+    np.save("by_cell.npy", np.arange(9 * 27).reshape(9, 3, 3, 3) % 5 % 2 * 2 - 1)
+    assert run(["import", "by_cell.npy", "--shape", "3x3", *named, "--force"]) == 0
+    np.testing.assert_array_equal(Dataset.load("data.h5").spins(), np.load("by_cell.npy").reshape(9, 27))
+    line = refused(capsys, "import", "by_cell.npy", "--shape", "3x4", *named, "--force")
+    assert "(n, 36), got (9, 3, 3, 3); or (n, 3, 4, 3); cells of 3 sites" in line
     line = refused(capsys, "import", "spins.npy", "--shape", "5x5", "--lattice", "triangular", "-o", "x.h5")
     assert "5" in line
     assert "shape must be the sides" in refused(capsys, "import", "spins.npy", *named, "--force")

@@ -19,6 +19,8 @@ from thermorbm.lattice import Lattice
 from thermorbm.shown import html_table
 from thermorbm.spinfiles import (
     BLOCK_SPINS,
+    Cells,
+    Layout,
     check_layout,
     pack_array,
     read_packed,
@@ -96,9 +98,9 @@ class Dataset:
         lattice = None if lattice is None else Lattice.of(lattice)
         if hamiltonian is not None:
             lattice = _agreed_lattice(lattice, hamiltonian)
-            spins = _rows_of_sites(spins, hamiltonian)
-        n_sites = check_layout(spins, lattice)
-        packed = pack_array(spins, lattice, low=0 if _is_binary(spins, binary) else -1)
+        layout = _layout(lattice, hamiltonian)
+        n_sites = check_layout(spins, layout)
+        packed = pack_array(spins, layout, low=0 if _is_binary(spins, binary) else -1)
         origin = provenance or {"method": "from_spins"}
         return cls(packed, lattice, temperature, origin, n_sites=n_sites, hamiltonian=hamiltonian)
 
@@ -280,21 +282,25 @@ def import_spins(
     temperature: float | None,
     *,
     array: str | None = None,
+    hamiltonian: Hamiltonian | None = None,
 ) -> Dataset:
     """Users' npy, npz or HDF5 files as one dataset, in the order given.
 
-    Each holds +-1, or 0/1 with 0 for spin -1, as (n, n_sites) or (n, *lattice.shape). `array` names the array
-    in npz and HDF5 files that hold several which fit. Nothing is ever unpickled.
+    Each holds +-1, or 0/1 with 0 for spin -1, as (n, n_sites) or (n, *lattice.shape), of cells with several
+    sites (n, *cells, sites of a cell). `array` names the array in npz and HDF5 files that hold several which
+    fit. hamiltonian: of which they are configurations. Nothing is ever unpickled.
     """
     if not files:
         raise InputError("files", files, "one or more files")
-    parts = [read_packed(path, lattice, array) for path in files]
+    lattice = lattice if hamiltonian is None else _agreed_lattice(lattice, hamiltonian)
+    layout = _layout(lattice, hamiltonian)
+    parts = [read_packed(path, layout, array) for path in files]
     sizes = {n_sites for _, n_sites in parts}
     if len(sizes) > 1:
         raise InputError("files", sorted(sizes), "configurations of one size")
     origin = {"method": "import", "files": [str(path) for path in files], "versions": _versions()}
     packed = np.concatenate([part for part, _ in parts])
-    return Dataset(packed, lattice, temperature, origin, n_sites=sizes.pop())
+    return Dataset(packed, lattice, temperature, origin, n_sites=sizes.pop(), hamiltonian=hamiltonian)
 
 
 def as_dataset(name: str, data: Dataset | ArrayLike) -> Dataset:
@@ -346,15 +352,10 @@ def _agreed_lattice(lattice: Lattice | None, hamiltonian: Hamiltonian) -> Lattic
     return hamiltonian.lattice
 
 
-def _rows_of_sites(spins: NDArray[Any], hamiltonian: Hamiltonian) -> NDArray[Any]:
-    """(n, *cells, sites per cell) as (n, n_sites); of one site per cell as they are."""
-    grid = hamiltonian.grid
-    if grid is None or grid.n_cell == 1 or spins.ndim <= 2:
-        return spins
-    if spins.shape[1:] != (*grid.shape, grid.n_cell):
-        sides = ", ".join(map(str, (*grid.shape, grid.n_cell)))
-        raise InputError("spins", spins.shape, f"(n, {hamiltonian.n_sites}) or (n, {sides}) of this cell")
-    return spins.reshape(len(spins), -1)
+def _layout(lattice: Lattice | None, hamiltonian: Hamiltonian | None) -> Layout | None:
+    """How arrays of configurations may be laid out; None where nothing but their rows is known."""
+    grid = None if hamiltonian is None else hamiltonian.grid
+    return Cells((*grid.shape, grid.n_cell)) if grid is not None and grid.n_cell > 1 else lattice
 
 
 def _check_packed(packed: object, n_sites: int) -> None:

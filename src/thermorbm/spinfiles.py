@@ -38,6 +38,20 @@ class SpinArray(Protocol):
 AnyArray = TypeVar("AnyArray", bound=SpinArray)
 
 
+@dataclass(frozen=True)
+class Cells:
+    """Configurations of cells with several sites: the last axis of `shape` are the sites of a cell."""
+
+    shape: tuple[int, ...]
+
+    @property
+    def n_sites(self) -> int:
+        return math.prod(self.shape)
+
+
+Layout = Lattice | Cells
+
+
 def pack(spins: NDArray[Any], low: int = -1) -> NDArray[np.uint8]:
     """(n, n_sites) of low and +1 -> (n, ceil(n_sites / 8)) bits; any other value, NaN too, is refused."""
     up = spins == 1
@@ -55,36 +69,37 @@ def unpack(packed: NDArray[np.uint8], n_sites: int) -> NDArray[np.int8]:
     return spins
 
 
-def check_layout(array: SpinArray, lattice: Lattice | None) -> int:
+def check_layout(array: SpinArray, layout: Layout | None) -> int:
     """The number of sites of an array of configurations, or InputError if it cannot be one."""
     shape = array.shape
     if array.dtype.kind not in "biuf":
         raise InputError("spins", array.dtype.name, "an array of numbers +1 and -1")
-    if lattice is None:
+    if layout is None:
         fits, wanted = len(shape) == 2, "(n, n_sites)"
         remedy = "give the lattice if the array is laid out like it"
     else:
-        fits = shape[1:] in ((lattice.n_sites,), lattice.shape)
-        wanted, remedy = f"(n, {lattice.n_sites})", f"or (n, {', '.join(map(str, lattice.shape))})"
+        fits = shape[1:] in ((layout.n_sites,), layout.shape)
+        wanted, remedy = f"(n, {layout.n_sites})", f"or (n, {', '.join(map(str, layout.shape))})"
+        remedy += f"; cells of {layout.shape[-1]} sites" if isinstance(layout, Cells) else ""
     if not fits or math.prod(shape) == 0:
         raise InputError("spins", shape, f"a non-empty array of shape {wanted}", remedy)
     return math.prod(shape[1:])
 
 
-def pack_array(array: SpinArray, lattice: Lattice | None, low: int) -> NDArray[np.uint8]:
+def pack_array(array: SpinArray, layout: Layout | None, low: int) -> NDArray[np.uint8]:
     """All configurations of `array`, checked and packed block by block."""
-    n_sites = check_layout(array, lattice)
+    n_sites = check_layout(array, layout)
     n_rows = max(1, BLOCK_SPINS // n_sites)
     blocks = (array[start : start + n_rows] for start in range(0, array.shape[0], n_rows))
     return np.concatenate([pack(block.reshape(-1, n_sites), low) for block in blocks])
 
 
-def read_packed(path: str | Path, lattice: Lattice | None, name: str | None) -> tuple[NDArray[np.uint8], int]:
+def read_packed(path: str | Path, layout: Layout | None, name: str | None) -> tuple[NDArray[np.uint8], int]:
     """Packed configurations and number of sites of a users' file of +-1, or of 0/1 with 0 for spin -1."""
     try:
-        with _open_array(Path(path), lattice, name) as array:
-            n_sites = check_layout(array, lattice)
-            return pack_array(array, lattice, _lower_value(array)), n_sites
+        with _open_array(Path(path), layout, name) as array:
+            n_sites = check_layout(array, layout)
+            return pack_array(array, layout, _lower_value(array)), n_sites
     except InputError as error:
         raise FileError(path, str(error)) from error
 
@@ -102,7 +117,7 @@ def _lower_value(array: SpinArray) -> int:
 
 
 @contextmanager
-def _open_array(path: Path, lattice: Lattice | None, name: str | None) -> Iterator[SpinArray]:
+def _open_array(path: Path, layout: Layout | None, name: str | None) -> Iterator[SpinArray]:
     """The array of configurations in a npy, npz or HDF5 file, told apart by content."""
     check_readable(path)
     if is_ours(path):
@@ -117,7 +132,7 @@ def _open_array(path: Path, lattice: Lattice | None, name: str | None) -> Iterat
             yield array
         elif is_hdf5(path) or zipfile.is_zipfile(path):
             with stored_arrays(path) as arrays:
-                chosen = _choose(path, arrays, lattice, name)
+                chosen = _choose(path, arrays, layout, name)
                 check_expansion(path, chosen)
                 yield chosen.read() if isinstance(chosen, _ZippedArray) else chosen
         else:
@@ -183,12 +198,10 @@ def _check_header(start: bytes) -> None:
         raise ValueError(f"it declares a header of {length} bytes, at most {MOST_HEADER} are read")
 
 
-def _choose(
-    path: Path, arrays: Mapping[str, AnyArray], lattice: Lattice | None, name: str | None
-) -> AnyArray:
+def _choose(path: Path, arrays: Mapping[str, AnyArray], layout: Layout | None, name: str | None) -> AnyArray:
     """The array called `name`, or the only one that can hold configurations."""
     if name is None:
-        fitting = [key for key, array in arrays.items() if _fits(array, lattice)]
+        fitting = [key for key, array in arrays.items() if _fits(array, layout)]
     else:
         fitting = [key for key in arrays if key == name]
     if len(fitting) == 1:
@@ -203,9 +216,9 @@ def _choose(
     raise FileError(path, problem, f"name one with --array; arrays found: {listed}")
 
 
-def _fits(array: SpinArray, lattice: Lattice | None) -> bool:
+def _fits(array: SpinArray, layout: Layout | None) -> bool:
     try:
-        return check_layout(array, lattice) > 0
+        return check_layout(array, layout) > 0
     except InputError:
         return False
 

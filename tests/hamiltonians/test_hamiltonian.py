@@ -230,7 +230,9 @@ def test_configurations_that_do_not_fit_are_refused():
         H.energy(np.zeros((1, 18)))
     with pytest.raises(InputError, match="temperature"):
         H.pseudo_entropy(np.ones((1, 18)), temperature=0)
-    with pytest.raises(InputError, match=r"spins must be \(n, 18\) or \(n, 3, 3, 2\) of this cell"):
+    with pytest.raises(
+        InputError, match=r"shape \(n, 18\), got \(4, 3, 3\); or \(n, 3, 3, 2\); cells of 2 sites"
+    ):
         tr.Dataset.from_spins(np.ones((4, 3, 3)), hamiltonian=H)
 
 

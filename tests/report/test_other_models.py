@@ -1,6 +1,7 @@
 """What the report says of data that are not the Ising ferromagnet at a temperature."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,10 +9,10 @@ from small_results import a_family, a_machine, a_run, a_view
 
 from thermorbm.dataset import Dataset
 from thermorbm.reading.values import Four, Interactions, OwnChains, Pair
-from thermorbm.report.run import FamilyView, Missing
+from thermorbm.report.run import FamilyView, Missing, read_run
 from thermorbm.report.section import Judgement, judge_all
 from thermorbm.report.sections import SECTIONS
-from thermorbm.report.sections.entropy import draw_heat_capacities
+from thermorbm.report.sections.entropy import draw_heat_capacities, entropy_series
 from thermorbm.report.sections.hidden import draw_sign_rule, sign_rule_table
 from thermorbm.report.sections.models import SECTION, draw_entropies
 from thermorbm.report.sections.summary import done_table, write_warnings
@@ -149,3 +150,12 @@ def test_constant_data_are_said_to_be_constant(tmp_path, n_up):
     words = write_warnings(a_run(tmp_path, a_family(data=(data,))))
     assert any("All configurations of a dataset are one and the same" in text for text in words)
     assert any("2d at 1.5" in text for text in words)
+
+
+def test_a_line_of_the_legend_that_families_share_is_exact():
+    """J1-J2 has no exact curve: the entropy of its samples is points, as beside the exact ones of others."""
+    run = read_run(Path(__file__).parents[2] / "results" / "frustrated")
+    entropies = [item for family in run.families for item in entropy_series(family)]
+    assert any("of all samples" in item.name.tex for item in entropies)
+    for item in entropies:
+        assert (item.dash is not None) == ("exact" in item.name.tex)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import thermorbm as tr
-from thermorbm.errors import InputError
+from thermorbm.errors import FileError, InputError
 from thermorbm.study.named import NamedHamiltonian, bond_label, described, hamiltonian_of, has_square_symmetry
 from thermorbm.study.plan import plan_study
 from thermorbm.study.steps import import_
@@ -206,13 +206,13 @@ def test_users_configurations_have_the_hamiltonian_that_the_study_names(tmp_path
     made = imported(tmp_path, spins, **TRIANGULAR).large
     assert made.hamiltonian == tr.hamiltonian("triangular", (6, 6), coupling=-1)
     assert made.temperature == 1.5
-    two_per_cell = imported(tmp_path, np.concatenate([spins, spins], axis=1), **HONEYCOMB).large
-    assert two_per_cell.hamiltonian == tr.hamiltonian("honeycomb", (6, 6))
+    two_per_cell = np.concatenate([spins, spins], axis=1)
+    for layout in ((20, 72), (20, 6, 6, 2)):
+        made = imported(tmp_path, two_per_cell.reshape(layout), **HONEYCOMB).large
+        assert made.hamiltonian == tr.hamiltonian("honeycomb", (6, 6))
 
 
 def test_users_configurations_that_do_not_fit_the_cell(tmp_path):
     spins = np.ones((20, 36), np.int8)
-    with pytest.raises(
-        InputError, match="of the data's 36 sites, got '72 sites'; its shape counts cells of 2 sites"
-    ):
+    with pytest.raises(FileError, match=r"\(n, 72\), got \(20, 36\); or \(n, 6, 6, 2\); cells of 2 sites"):
         imported(tmp_path, spins, **HONEYCOMB)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,10 +27,10 @@ from thermorbm.cli.options import (
     ShareOption,
     TemperatureOption,
     ThreadsOption,
+    axes,
     number_or_name,
     numbers,
     real_option,
-    yes_or_no_per_axis,
 )
 from thermorbm.errors import CertificateWarning, InputError
 
@@ -114,23 +113,12 @@ def _hamiltonian(
     disorder_seed: int | None,
     open_axes: str | None,
 ) -> Hamiltonian:
-    from thermorbm.hamiltonians import hamiltonian
     from thermorbm.lattice import Lattice
+    from thermorbm.study.named import NamedHamiltonian  # its errors have the names of the options
 
-    sides = Lattice.parse(shape)
-    couplings = numbers(coupling)
-    edges = [False] if open_axes is None else yes_or_no_per_axis(open_axes)
-    edges += [False] * (sides.dimension - len(edges))
-    plain = {1: "chain", 2: "square", 3: "cubic"}.get(sides.dimension, "hypercubic")
-    return hamiltonian(
-        name or plain,
-        sides.shape,
-        coupling=couplings[0] if len(couplings) == 1 else couplings,
-        field=field,
-        p=p,
-        seed=disorder_seed,
-        open=any(edges) and edges,
-    )
+    edges = () if open_axes is None else axes(open_axes)
+    named = NamedHamiltonian(name, tuple(numbers(coupling)), field, p, disorder_seed, edges)
+    return named.of(Lattice.parse(shape).shape)
 
 
 @app.command("import", epilog=EPILOG)
@@ -156,8 +144,9 @@ def import_(
 ) -> None:
     """Turn users' arrays of spins into a dataset.
 
-    Arrays hold +-1, or 0/1 with 0 for spin -1, as (n, sites) or (n, side, side ...). Several files are joined
-    in the order given. Nothing is unpickled. A lattice, coupling or field says of which Hamiltonian they are.
+    Arrays hold +-1, or 0/1 with 0 for spin -1, as (n, sites) or (n, side, side ...), of cells with several
+    sites (n, cells, cells ..., sites of a cell). Several files are joined in the order given. Nothing is
+    unpickled. A lattice, coupling or field says of which Hamiltonian they are.
 
     \b
     Examples:
@@ -176,8 +165,9 @@ def import_(
     grid = None if shape is None else Lattice.parse(shape)
     checked_temperature(temperature)  # before the work
     check_target(output, overwrite=force, inputs=files)
-    data = import_spins(files, grid if model is None else model.lattice, temperature, array=array)
-    data = data if model is None else replace(data, hamiltonian=model)
+    data = import_spins(
+        files, grid if model is None else model.lattice, temperature, array=array, hamiltonian=model
+    )
     data.save(output)
     show_dataset({"file": str(output), **dataset_summary(data)}, f"wrote {output}", as_json)
 

@@ -7,8 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-MOST_AXES = 31  # of a lattice with a number for each site
-
 
 def number(text: str) -> float:
     try:
@@ -36,12 +34,9 @@ def numbers(text: str) -> list[float]:
     return [number(part) for part in text.split(",")]
 
 
-def yes_or_no_per_axis(text: str) -> list[bool]:
-    """Axes that are open, such as 0 or 0,1, as one answer for each axis up to the last that is named."""
-    axes = [whole_number(part) for part in text.split(",")]
-    if not 0 <= min(axes) <= max(axes) < MOST_AXES:
-        raise typer.BadParameter(f"{text!r} does not name axes from 0 to {MOST_AXES - 1}")
-    return [axis in axes for axis in range(max(axes) + 1)]
+def axes(text: str) -> tuple[int, ...]:
+    """Axes such as 0 or 0,1."""
+    return tuple(whole_number(part) for part in text.split(","))
 
 
 def whole_option(*flags: str, help: str, metavar: str = "N") -> Any:

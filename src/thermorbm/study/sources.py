@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from thermorbm.dataset import Dataset, import_spins
 from thermorbm.errors import FileError, InputError
 from thermorbm.foreign import check_expansion
+from thermorbm.hamiltonians import Hamiltonian
 from thermorbm.lattice import Lattice
 from thermorbm.spinfiles import stored_arrays
 from thermorbm.storage import check_readable, is_ours
@@ -54,13 +55,17 @@ def find_sources(family: Family) -> tuple[Source, ...]:
     return tuple(Source(value, tuple(pieces[value])) for value in sorted(pieces))
 
 
-def read_source(pieces: Sequence[Piece], value: float, lattice: Lattice | None) -> Dataset:
+def read_source(
+    pieces: Sequence[Piece], value: float, lattice: Lattice | None, hamiltonian: Hamiltonian | None = None
+) -> Dataset:
     """The configurations at that value, in the order of the files; a file that has changed is refused."""
-    parts = [_read_piece(piece, value, lattice) for piece in pieces]
+    parts = [_read_piece(piece, value, lattice, hamiltonian) for piece in pieces]
     return parts[0] if len(parts) == 1 else Dataset.concatenate(parts)
 
 
-def _read_piece(piece: Piece, value: float, lattice: Lattice | None) -> Dataset:
+def _read_piece(
+    piece: Piece, value: float, lattice: Lattice | None, hamiltonian: Hamiltonian | None
+) -> Dataset:
     check_readable(piece.path)
     if _file_hash(piece.path) != piece.sha256:
         raise FileError(piece.path, "has changed since the study was planned", "run the study again")
@@ -69,7 +74,7 @@ def _read_piece(piece: Piece, value: float, lattice: Lattice | None) -> Dataset:
         if lattice is not None and data.lattice != lattice:
             raise FileError(piece.path, f"has the lattice {data.lattice}, the study says {lattice}")
         return Dataset(data.packed, data.lattice, n_sites=data.n_sites)
-    data = import_spins([piece.path], lattice, None, array=piece.array)
+    data = import_spins([piece.path], lattice, None, array=piece.array, hamiltonian=hamiltonian)
     if piece.parameter_array is None:
         return data
     values = parameter_values(piece.path, piece.parameter_array)

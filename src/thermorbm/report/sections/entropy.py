@@ -90,14 +90,20 @@ def upper_edges(column: Column, prefix: str = "", **style: Any) -> list[Series]:
 
 
 def entropy_series(family: FamilyView) -> list[Series]:
-    """The exact entropy of the finite lattice; else that of the samples, beside that of the infinite one."""
+    """The exact entropy of the finite lattice; else that of the samples, beside that of the infinite one.
+
+    Samples of other Hamiltonians are points, also where nothing exact is known: panels of several families
+    share a legend, in which a black line is exact.
+    """
     for exact in exact_series(family, "entropy_per_spin"):
         return [replace(exact, name=ENTROPY + PER_SPIN + " exact", width=1.4)]
     label = ENTROPY + PER_SPIN + " exact, infinite lattice"
     exact_curves = [replace(item, name=label) for item in infinite_series(family, "entropy_per_spin")]
     curve = family.data_curve("entropy_per_spin")
-    name = ENTROPY + PER_SPIN + (" by integration" if family.results.is_ising else " of all samples")
-    look: dict[str, Any] = {"marker": "cross", "dash": None} if exact_curves else {"marker": None}
+    is_ising = family.results.is_ising
+    name = ENTROPY + PER_SPIN + (" by integration" if is_ising else " of all samples")
+    is_line = is_ising and not exact_curves
+    look: dict[str, Any] = {"marker": None} if is_line else {"marker": "cross", "dash": None}
     return [*exact_curves, *curve_series(name, curve, colour=BLACK, width=1.4, **look)]
 
 

@@ -22,9 +22,9 @@ def run(task: Task, store: Store, progress: Progress, note: Note) -> Product:
     p, files = task.parameters, [Path(path) for path in task.labels["files"]]
     pieces = [Piece(path, **piece) for path, piece in zip(files, p["pieces"], strict=True)]
     model = hamiltonian_of(p)
-    data = read_source(pieces, p["value"], None if model is None else model.lattice)
-    if "named" in p:
-        data = replace(data, hamiltonian=model)
+    named = model if "named" in p else None
+    data = read_source(pieces, p["value"], None if model is None else model.lattice, named)
+    data = replace(data, hamiltonian=named)
     n_held_out = _held_out(len(data), p["held_out"])
     order = np.random.default_rng(p["seed"]).permutation(len(data))
     origin = {"method": "import", "value": p["value"], "files": [path.name for path in files]}
