@@ -24,7 +24,7 @@ TASKS_OF_TINY = "3b7fc96f2cf327ef"
 # temperatures and numbers of samples in studies/*.toml, and with nothing that only frustrated families need.
 SAMPLING_TASKS = {
     "desk": "75061c5b894d3f23",
-    "frustrated": "1f75884f87ca358a",
+    "frustrated": "6118f377e500fb05",
     "paper": "8580ddada468ba2d",
     "paper-2d": "317953432b3cf18e",
     "paper-3d": "c5cc7b78a67bce44",
