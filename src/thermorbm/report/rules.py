@@ -248,7 +248,8 @@ def searched_by(family: FamilyView, role: str, indicator: str) -> list[TcEstimat
         for row in tc_estimates(family, shown=True)
         if row.role == role and row.row.indicator.startswith(indicator)
     ]
-    need_some(rows, NO_TC if family.results.sizes(role) else NO_MACHINES[role])
+    has_machines = role not in NO_MACHINES or family.results.sizes(role)  # the data need none
+    need_some(rows, NO_TC if has_machines else NO_MACHINES[role])
     return sorted(rows, key=lambda row: row.n_hidden or 0)
 
 
