@@ -15,7 +15,7 @@ from thermorbm.report.panels import MARKS, Panel, series
 from thermorbm.report.style import COLOURS, GREY
 from thermorbm.report.svg import (
     COLOUR_NAMES,
-    LETTER,
+    DIGIT,
     SHAPES,
     frame_of,
     panel_numbers,
@@ -78,11 +78,20 @@ def test_axes_hold_all_points_with_their_errors():
 
 def test_long_numbers_have_room_beside_the_label():
     """The label of y takes up to 20 of the drawing's units, numbers end 6 before the axis."""
-    for scale, digits in ((1.0, 1), (1e5, 6)):
+    for scale, digits in ((1.0, 1), (1e4, 5), (1e5, 6)):
         tall = replace(a_panel().series[0], y=scale * np.array([3.0, 4.0, 5.0]), errors=None)
         frame = frame_of(a_panel(series=(tall,)))
         assert max(len(words) for _, words in frame.y.ticks(5)) >= digits
-        assert frame.x.start - 6 - LETTER * digits >= 20
+        assert frame.x.start - 6 - DIGIT * digits >= 20
+
+
+def test_a_band_takes_the_place_of_error_bars():
+    """The pointer still shows the errors."""
+    curve = a_panel().series[0]
+    banded = a_panel(series=(replace(curve, band=(curve.y - curve.errors, curve.y + curve.errors)),))
+    bars = [len(re.findall(r'class="line"', panel_svg(panel, "id"))) for panel in (a_panel(), banded)]
+    assert bars == [2, 1]
+    assert panel_numbers(banded)["series"][0]["errors"] == [0.1, 0.2, 0.1]
 
 
 def test_ticks_are_round_and_alike():
