@@ -105,7 +105,7 @@ BIASES = claim("union-c", "Fig. 4", "Its hidden biases $c_i$ have two peaks.")(c
 SUMS = claim("union-sums", "Fig. 4", "Its filter sums have two peaks.")(check_two_peaks("filter_sums"))
 
 FIGURES = (
-    FamilyFigure("fig-4a", "Fig. 4a", "Filters of a machine for all together", draw_filters),
-    FamilyFigure("fig-4bc", "Fig. 4b, c", "Weights of a machine for all together", draw_distributions),
+    FamilyFigure("fig-4a", "Fig. 4a", "Filters of a machine for all data together", draw_filters),
+    FamilyFigure("fig-4bc", "Fig. 4b, c", "Weights of a machine for all data together", draw_distributions),
 )
 CLAIMS = (one_large_domain, BIASES, SUMS)
