@@ -120,8 +120,8 @@ def _holds_words(
     inside = sum(_is_inside(exact[x], low[x], high[x]) for x in values)
     furthest = max(values, key=lambda x: high[x][0] - exact[x])
     words = (
-        "The bracket holds it, within two standard errors, at {} of {} values of {}; the upper bound is "
-        "furthest above it at {}, by {}."
+        "It lies between these bounds, within two standard errors, at {} of {} values of {}; the upper bound "
+        "is loosest at {}, where it is too high by {}."
     )
     gap = with_error(high[furthest][0] - exact[furthest], high[furthest][1])
     return text(words, inside, len(values), family.run.control_symbol, family.at(furthest), gap)

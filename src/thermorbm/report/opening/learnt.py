@@ -96,15 +96,16 @@ def learnt_words(family: FamilyView) -> list[Markup]:
 
 def _weights_words(family: FamilyView) -> Markup:
     rows = [(family.at(value), machine) for value, machine, _ in landmark_machines(family)]
-    how = ", trained as the paper's," if family.as_paper else ","
+    how = " trained as the paper's" if family.as_paper else ""
+    size = size_label(family.smallest())
     try:
         shares = [(percent(majority(machine).value, digits=0), place) for place, machine in rows]
         words = (
-            "With {}{} on average {} of the weights of a filter have the same sign; of signs drawn by chance "
-            "it would be about one half."
+            "In machines{} with {} hidden units, on average {} of the weights of a filter have the same "
+            "sign; of signs drawn by chance it would be about one half."
         )
-        return text(words, size_label(family.smallest()), how, list_with(" at ", shares))
+        return text(words, how, size, list_with(" at ", shares))
     except Missing:
         spreads = [(short(moments_of(machine, "W").variance ** 0.5, 2), place) for place, machine in rows]
-        words = "With {}{} weights have a standard deviation of {}."
-        return text(words, size_label(family.smallest()), how, list_with(" at ", spreads))
+        words = "In machines{} with {} hidden units, weights have a standard deviation of {}."
+        return text(words, how, size, list_with(" at ", spreads))

@@ -40,15 +40,17 @@ ROLES = {
 
 
 def write_lead(run: Run) -> Markup:
-    """One sentence: what was done."""
+    """One or two sentences: what was done."""
     n_machines, n_data, n_energies = (
         sum(len(getattr(family, name)) for family in run.results.families)
         for name in ("machines", "data", "energies")
     )
-    energies = f", energies measured at {n_energies} more" if n_energies else ""
+    control = run.results.study.control.name
     machines = f"{n_machines} restricted Boltzmann machines were trained on " if n_machines else ""
-    words = "{}{} sets of spin configurations, each at its own {}{}."
-    return text(words, machines, n_data, run.results.study.control.name, energies)
+    words = text("{}{} sets of spin configurations, each of one {}.", machines, n_data, control)
+    if not n_energies:
+        return words
+    return words + text(" Energies were measured at {} further values of the {}.", n_energies, control)
 
 
 def write_warnings(run: Run) -> list[Markup]:
@@ -80,10 +82,10 @@ def write_warnings(run: Run) -> list[Markup]:
     n_paper = sum(bool(machine.as_paper) for machine in still_open)
     if still_open:
         sentence = (
-            "{} of {} machines are not converged{}: after as long again their <i>L̃</i> may differ by 0.002 "
-            "per spin or more."
+            "{} of {} machines are not converged{}: training for as long again may change their "
+            "pseudo-likelihood <i>L̃</i> by 0.002 per spin or more."
         )
-        of_paper = f", {n_paper} of them trained as the paper's" if n_paper else ""
+        of_paper = f" ({n_paper} of them were trained as the paper's)" if n_paper else ""
         words.append(text(sentence, len(still_open), len(machines), of_paper))
     return words
 
@@ -153,10 +155,10 @@ def _overview(family: FamilyView) -> Chart:
         _panel(family, "Visible energy, variance", axis(VARIANCE), variances),
         _panel(family, "Entropy and pseudo-likelihood", plain("nats per spin"), entropies),
     ]
-    which = "one machine for all of them together" if role == "union" else "a machine for each"
+    which = "one machine for all data together" if role == "union" else "a machine for each"
     caption = text(
         "Left: filters of machines{} below, near and above the transition. Middle: the variance of the "
-        "visible energy, of {}; machines are never told {}. Right: {} of held-out configurations beside "
+        "visible energy, of {}; no machine is told {}. Right: {} of held-out configurations beside "
         "entropies.",
         " trained as the paper's" if shown.as_paper else "", which, family.run.control_label,
         PSEUDO_LIKELIHOOD,

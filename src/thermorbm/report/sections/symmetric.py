@@ -176,7 +176,10 @@ def coupling_words(family: FamilyView) -> list[Markup]:
         return [text(words, _coupling_label(family), family.at(x), said, _truth(family))] if rows else []
     nearest = cell(learned.nearest_coupling, 1 / unit)
     others = [abs(pair.coupling) * unit for pair in learned.pairs if sum(map(abs, pair.r)) > 1]
-    words = "Symmetric machines learned the coupling of neighbours {} = {} at {}{}; others have at most {}."
+    words = (
+        "Symmetric machines, whose filters are the same at every site, learned the coupling of neighbours "
+        "{} = {} at {}{}; all other pairs of spins have couplings of at most {}."
+    )
     ising = " (1 in the Ising model)" if family.results.is_ising else ""
     largest = short(max(others, default=0.0), 2)
     return [text(words, _coupling_label(family), nearest, family.at(x), ising, largest)]
