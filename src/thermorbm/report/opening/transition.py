@@ -96,13 +96,13 @@ def _miss(row: TcEstimate) -> tuple[bool, float]:
 
 
 def transition_words(family: FamilyView) -> list[Markup]:
-    """The best estimate of the machines; how all compare; the best for other data; what the symbols mean."""
+    """The best estimate of the machines; the best for other data; how all compare; what the symbols mean."""
     rows = _sharp(family)
     machines = [row for row in rows if row.role != "data"] or rows
     return [
         _best_words(family, _best(family)),
-        _others_words(family, machines),
         _elsewhere_words(family),
+        _others_words(family, machines),
         _symbol_words(best_estimates(family)),
     ]
 
@@ -122,14 +122,14 @@ def _elsewhere_words(family: FamilyView) -> Markup:
             continue
         best = _best(other)
         off = "" if best.distance is None else f" ({percent(best.distance, signed=True)} from its target)"
-        places.append(text("{}{} for {}", best.number, off, other.title))
-    return text("It is at {}.", Markup(", at ").join(places[:MOST_ELSEWHERE])) if places else Markup("")
+        places.append(text("of {} at {}{}", other.title, best.number, off))
+    return text("They put that {}.", Markup(", ").join(places[:MOST_ELSEWHERE])) if places else Markup("")
 
 
 def _best_words(family: FamilyView, best: TcEstimate) -> Markup:
-    who = text(("The configurations of" if best.role == "data" else "Machines on") + " {} put", family.title)
+    who = "The configurations" if best.role == "data" else "Machines"
     where = text("{} = {}, where {} is largest", family.run.critical_symbol, best.number, best.full_label)
-    return text("{} the transition at {}.{}", who, where, _distances(best))
+    return text("{} put the transition of {} at {}.{}", who, family.title, where, _distances(best))
 
 
 def _symbol_words(rows: list[TcEstimate]) -> Markup:
@@ -170,7 +170,7 @@ def _others_words(family: FamilyView, machines: list[TcEstimate]) -> Markup:
         is_unknown = not distances and family.critical is None
         unknown = "; no exact value is known" if is_unknown else ""
         return text(words, len(values), values[0], values[-1], unknown)
-    return Markup("Of no other indicator was the peak resolved.")
+    return Markup("The peak of no other indicator is resolved.")
 
 
 def scaling_panel(run: Run) -> Panel:

@@ -40,17 +40,15 @@ ROLES = {
 
 
 def write_lead(run: Run) -> Markup:
-    """One or two sentences: what was done."""
+    """One sentence: what was done."""
     n_machines, n_data, n_energies = (
         sum(len(getattr(family, name)) for family in run.results.families)
         for name in ("machines", "data", "energies")
     )
-    control = run.results.study.control.name
+    energies = f"; energies were measured at {n_energies} more" if n_energies else ""
     machines = f"{n_machines} restricted Boltzmann machines were trained on " if n_machines else ""
-    words = text("{}{} sets of spin configurations, each of one {}.", machines, n_data, control)
-    if not n_energies:
-        return words
-    return words + text(" Energies were measured at {} further values of the {}.", n_energies, control)
+    words = "{}{} sets of spin configurations, each of one {}{}."
+    return text(words, machines, n_data, run.results.study.control.name, energies)
 
 
 def write_warnings(run: Run) -> list[Markup]:
