@@ -17,6 +17,7 @@ const View = (function () {
     document.querySelector("[data-start=data]").disabled = state.spins.length === 0;
     showReal();
     panes.forEach(showFilters);
+    for (const id of ["run", "step", "steps"]) get(id).disabled = panes.every(function (pane) { return pane.machine === null; });
     get("filters").hidden = panes.every(function (pane) { return pane.tiles === null; });
     showExactness();
   }
@@ -85,7 +86,7 @@ const View = (function () {
   function showChart(name, label, place) {
     const spec = chartSpec(name, label);
     if (!spec.data && !spec.series.length) {
-      place.textContent = "No chain runs here, and no configurations are kept to compare one with.";
+      place.textContent = name === "energy" ? "No chain runs here, and no histogram of the data is kept." : "";
       return;
     }
     if (name === "energy" && !state.hamiltonian && !spec.data) {
@@ -100,7 +101,7 @@ const View = (function () {
     const data = point().data, rows = [];
     if (data) {
       const energy = data.means.energy, m = data.means.abs_magnetization;
-      rows.push([page.colours.data, "Data", energy ? energy.text.replace("-", "−") : "–", m ? m.text : "–", data.n_counted + " configurations"]);
+      rows.push([page.colours.data, "Data", energy ? energy.text.replace("-", "−") : "–", m ? m.text : "–", data.n_counted ? data.n_counted + " configurations" : "the whole dataset"]);
     }
     panes.forEach(function (pane) {
       if (!pane.chain) return;
