@@ -43,7 +43,7 @@ def test_the_best_of_each_kind_with_what_the_others_do(tmp_path):
     )
     family = a_view(tmp_path, critical_temperatures=rows)
     assert [row.value for row in best_estimates(family)] == [2.300, 2.305, 2.310, 2.320]
-    first, elsewhere, second, symbols = transition_words(family)
+    first, second, elsewhere, symbols = transition_words(family)
     assert re.search(r"= 2\.3050\(20\), where Var .* is largest\. That is", first)
     assert elsewhere == ""
     assert "is the visible energy of a machine" in symbols
@@ -54,14 +54,15 @@ def test_the_best_of_each_kind_with_what_the_others_do(tmp_path):
 
 
 def test_other_data_of_a_study_are_not_forgotten(tmp_path):
-    """In one sentence; those without a number are left out, and too many, too."""
+    """In one sentence; those without a number or a transition are left out, and too many, too."""
     rows = (estimate(4.45, 0.01, target=Target(4.5, 0.0, "kaufman")),)
+    frustrated = a_family("frustrated", critical_temperatures=rows, critical_temperature=None)
     others = [a_family(f"3d-{k}", critical_temperatures=rows) for k in range(4)]
-    families = [a_family(critical_temperatures=(estimate(2.31, 0.001),)), a_family("none"), *others]
-    words = transition_words(a_run(tmp_path, *families).families[0])[1]
-    assert words.startswith(
-        "They put that of 3d-0 (4×4) at 4.450(10) (−1.11\u00a0% from its target), of 3d-1"
-    )
+    first = a_family(critical_temperatures=(estimate(2.31, 0.001),))
+    run = a_run(tmp_path, first, a_family("none"), frustrated, *others)
+    words = transition_words(run.families[0])[2]
+    start = "They put the transition of 3d-0 (4×4) at 4.450(10) (−1.11\u00a0% from its target), that of 3d-1"
+    assert words.startswith(start)
     assert words.count(" of 3d") == 3
 
 
@@ -85,7 +86,7 @@ def test_every_kind_is_shown_before_any_twice_and_targets_come_first(tmp_path):
 def test_without_a_target_the_sharpest_is_named(tmp_path):
     rows = (estimate(1.50, 0.20, target=None), estimate(1.60, 0.01, target=None))
     family = a_view(tmp_path, critical_temperatures=rows, critical_temperature=None, hamiltonian="unknown")
-    first, _, second, _ = transition_words(family)
+    first, second, *_ = transition_words(family)
     assert "= 1.600(10)" in first
     assert "target" not in first
     assert "between 1.5 and 1.6; no exact value is known" in second

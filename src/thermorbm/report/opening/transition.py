@@ -96,13 +96,13 @@ def _miss(row: TcEstimate) -> tuple[bool, float]:
 
 
 def transition_words(family: FamilyView) -> list[Markup]:
-    """The best estimate of the machines; the best for other data; how all compare; what the symbols mean."""
+    """The best estimate of the machines; how all compare; the best for other data; what the symbols mean."""
     rows = _sharp(family)
     machines = [row for row in rows if row.role != "data"] or rows
     return [
         _best_words(family, _best(family)),
-        _elsewhere_words(family),
         _others_words(family, machines),
+        _elsewhere_words(family),
         _symbol_words(best_estimates(family)),
     ]
 
@@ -115,15 +115,18 @@ def _best(family: FamilyView) -> TcEstimate:
 
 
 def _elsewhere_words(family: FamilyView) -> Markup:
-    """The best estimates for other families of the study, as many as there is room for."""
+    """The best estimates for the study's other data that have a transition, as many as there is room for."""
     places = []
     for other in family.run.families:
-        if other.results.name == family.results.name or not any(map(_is_sharp, tc_estimates(other, True))):
+        if other.results.name == family.results.name or other.critical is None:
             continue
-        best = _best(other)
-        off = "" if best.distance is None else f" ({percent(best.distance, signed=True)} from its target)"
-        places.append(text("of {} at {}{}", other.title, best.number, off))
-    return text("They put that {}.", Markup(", ").join(places[:MOST_ELSEWHERE])) if places else Markup("")
+        if any(map(_is_sharp, tc_estimates(other, shown=True))):
+            best = _best(other)
+            off = "" if best.distance is None else f" ({percent(best.distance, signed=True)} from its target)"
+            places.append(text("of {} at {}{}", other.title, best.number, off))
+    if not places:
+        return Markup("")
+    return text("They put the transition {}.", Markup(", that ").join(places[:MOST_ELSEWHERE]))
 
 
 def _best_words(family: FamilyView, best: TcEstimate) -> Markup:
@@ -166,7 +169,7 @@ def _others_words(family: FamilyView, machines: list[TcEstimate]) -> Markup:
         return text(words, len(distances), middle, furthest)
     values = sorted(row.value for row in machines)
     if len(values) > 1:
-        words = "It is the sharpest of {} indicators, which lie between {:.4g} and {:.4g}{}."
+        words = "This is the sharpest of {} indicators, which lie between {:.4g} and {:.4g}{}."
         is_unknown = not distances and family.critical is None
         unknown = "; no exact value is known" if is_unknown else ""
         return text(words, len(values), values[0], values[-1], unknown)

@@ -64,7 +64,13 @@ def write_warnings(run: Run) -> list[Markup]:
         names = ", ".join(item.task for item in tasks.failed[:5]) + (", …" if len(tasks.failed) > 5 else "")
         words.append(text("{} of {} tasks failed ({}).", len(tasks.failed), tasks.total, names))
     if tasks.missing:
-        words.append(text("{} of {} tasks are not done yet.", len(tasks.missing), tasks.total))
+        words.append(
+            text(
+                "{} of {} tasks are not done yet: the report shows what there is.",
+                len(tasks.missing),
+                tasks.total,
+            )
+        )
     if run.results.not_certified:
         places = ", ".join(run.results.not_certified)
         words.append(text("The certificate of these configurations did not pass: {}.", places))

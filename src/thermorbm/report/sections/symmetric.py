@@ -187,7 +187,7 @@ def coupling_words(family: FamilyView) -> list[Markup]:
 
 def _coupling_curves(family: FamilyView, n_hidden: int) -> dict[tuple[int, ...], Points]:
     """Curves of J(r) over temperature by the components of r, for machines of one size."""
-    reason = "what machines of all temperatures say was not put together yet"
+    reason = "what all these machines say was not put together yet"
     item = need(family.indicators(ROLE, n_hidden), reason)
     names = [name for name in item.curves if name.startswith("coupling_")]
     return {tuple(map(int, name.split("_")[1:])): points(item.curves[name]) for name in names}
