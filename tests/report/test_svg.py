@@ -12,7 +12,8 @@ from thermorbm.report.axes import Axis, tick_words, x_limits, y_limits
 from thermorbm.report.drawing import page_panels
 from thermorbm.report.labels import TC, Label, plain
 from thermorbm.report.panels import MARKS, Panel, series
-from thermorbm.report.style import COLOURS, GREY
+from thermorbm.report.sections.symmetric import MOST_COUPLINGS
+from thermorbm.report.style import COLOURS, GREY, colour, marker
 from thermorbm.report.svg import (
     COLOUR_NAMES,
     DIGIT,
@@ -135,10 +136,15 @@ def test_colours_have_names_and_shades_for_day_and_night():
     """By day those of the figures in files; at night each stands out from the dark by 3 to 1."""
     light, dark = STYLE.split("prefers-color-scheme: dark", 1)
     background = re.search(r"--paper: (#\w{6})", dark)[1]
-    for colour in (*COLOURS, GREY):
-        name = COLOUR_NAMES[colour]
+    for each in (*COLOURS, GREY):
+        name = COLOUR_NAMES[each]
         by_day = re.search(rf"--{name}: (#\w+);", light)[1]
-        assert {by_day.upper(), (by_day + by_day[1:]).upper()} & {colour.upper()}
+        assert {by_day.upper(), (by_day + by_day[1:]).upper()} & {each.upper()}
         night = re.search(rf"--{name}: (#\w+);", dark)[1]
         night = night if len(night) == 7 else "#" + "".join(2 * letter for letter in night[1:])
         assert (luminance(night) + 0.05) / (luminance(background) + 0.05) > 3
+
+
+def test_couplings_differ_in_colour_and_marker():
+    looks = {(colour(index), marker(index)) for index in range(MOST_COUPLINGS)}
+    assert len(looks) == MOST_COUPLINGS

@@ -77,7 +77,8 @@ def _differing(rows: list[TcEstimate]) -> list[TcEstimate]:
 def _sharp(family: FamilyView) -> list[TcEstimate]:
     rows = [row for row in tc_estimates(family, shown=True) if _is_sharp(row)]
     if not rows:
-        raise Missing("no indicator determines where the transition is")
+        symbol = family.run.results.study.control.symbol
+        raise Missing(f"no indicator has a peak that these values of {symbol} resolve")
     return rows
 
 

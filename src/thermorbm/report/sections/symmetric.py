@@ -40,7 +40,7 @@ ROLE = "symmetric"
 MOST_ROWS, MOST_FILTERS = 8, 8
 COUPLING, REDUCED = Label(r"$J(r)\,T$"), Label("$J(r)$")
 MOST_VECTORS = 6
-MOST_COUPLINGS = 8  # in one figure; cells of three sites have 36
+MOST_COUPLINGS = 7  # in one figure, which has as many colours; cells of three sites have 36
 
 Array = NDArray[np.float64]
 
