@@ -56,7 +56,7 @@ def test_it_opens_near_the_transition_and_runs(driver, explored_run):
     open_page(driver, explored_run / "explore.html")
     assert text(driver, "h1") == "Small <script>alert(1)</script> & <b>bold</b> study"
     assert driver.find_elements("css selector", "h1 b, h1 script") == []
-    assert text(driver, "#value-text").startswith("T = 2.5 (above T_c = 2.269")
+    assert text(driver, "#value-text").startswith("T = 2.5 (above Tc = 2.269")
     wait_for(driver, lambda d: int(re.search(r"step (\d+)", text(d, "#pane-0 .numbers"))[1]) >= 3)
     assert not is_shown(driver, "#problem")
     assert complaints(driver) == []
@@ -322,7 +322,7 @@ def test_published_results_say_what_is_missing(driver, copied_run):
     assert "published results leave them out" in text(driver, "#pane-0 .missing")
     assert "No configurations at T = 2.5 are kept" in text(driver, "#data-numbers")
     assert "these filters are what was kept" in text(driver, "#filters-0 .chosen p")
-    driver.find_element("id", "steps").click()
+    assert not driver.find_element("id", "steps").is_enabled()
     assert not is_shown(driver, "#problem")
     assert complaints(driver) == []
 
@@ -348,6 +348,30 @@ def test_users_own_data_without_lattice_and_energy(driver, explored_run, tmp_pat
     assert "Hamiltonian of these configurations is not known" in text(driver, "#energy-chart")
     assert "<b>converged</b>" in text(driver, "#exactness")
     assert not is_shown(driver, "#pane-1")
+    assert complaints(driver) == []
+
+
+def test_it_opens_where_something_runs(driver, explored_run, tmp_path):
+    """Not at a family of which nothing is kept; going there leaves no empty frames. Cubes have layers."""
+    rng = np.random.default_rng(1)
+    machine = RBM(rng.normal(0, 0.3, (3, 27)), np.zeros(27), np.zeros(3))
+    shown = {"symmetric": ShownMachine(lambda: machine, [])}
+    cube = shown_data(Dataset.from_spins(rng.choice([-1, 1], (50, 27)).astype(np.int8)), is_ising=False)
+    empty = FamilyContent("none", (3, 3), 9, None, {"dense": "Dense"}, [Point(1.0, None, {}, {})])
+    kinds = {"symmetric": "Symmetric"}
+    full = FamilyContent("cube", (3, 3, 3), 27, 2.0, kinds, [Point(1.123456789, cube, shown, {})])
+    page = tmp_path / "two.html"
+    families = [empty, full]
+    page.write_text(make_page(read_run(explored_run), families, fit(families, 10**6)), encoding="utf-8")
+    open_page(driver, page)
+    assert driver.execute_script("return document.getElementById('family').value") == "1"
+    assert text(driver, "#value-text") == "T = 1.12346 (below Tc = 2.000)"
+    assert "all 3 layers side by side" in text(driver, "#data-numbers")
+    assert not is_shown(driver, "#pane-1")
+    choose(driver, 0, 0)
+    assert text(driver, "#energy-chart").startswith("No chain runs here")
+    for empty_part in ("#gallery", "#filters", "#averages"):
+        assert not is_shown(driver, empty_part)
     assert complaints(driver) == []
 
 

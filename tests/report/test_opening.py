@@ -42,14 +42,27 @@ def test_the_best_of_each_kind_with_what_the_others_do(tmp_path):
     )
     family = a_view(tmp_path, critical_temperatures=rows)
     assert [row.value for row in best_estimates(family)] == [2.300, 2.305, 2.310, 2.320]
-    first, second, third = transition_words(family)
-    assert "= 2.3050(20), the largest Var" in first
-    assert "; that is" in first
-    assert "visible energy of a machine" in third
+    first, second, elsewhere, symbols = transition_words(family)
+    assert re.search(r"= 2\.3050\(20\), where Var .* is largest\. That is", first)
+    assert elsewhere == ""
+    assert "is the visible energy of a machine" in symbols
     assert "+0.22\u00a0% (2.5 standard errors) from its target 2.3000" in first
-    assert "the infinite lattice has 2.269" in first
+    assert "on the infinite lattice the transition is at 2.269" in first
     assert "4 indicators: half of all lie within 0.3\u00a0%" in second
     assert "all within 0.9\u00a0%" in second
+
+
+def test_other_data_of_a_study_are_not_forgotten(tmp_path):
+    """In one sentence; those without a number or a transition are left out, and too many, too."""
+    rows = (estimate(4.45, 0.01, target=Target(4.5, 0.0, "kaufman")),)
+    frustrated = a_family("frustrated", critical_temperatures=rows, critical_temperature=None)
+    others = [a_family(f"3d-{k}", critical_temperatures=rows) for k in range(4)]
+    first = a_family(critical_temperatures=(estimate(2.31, 0.001),))
+    run = a_run(tmp_path, first, a_family("none"), frustrated, *others)
+    words = transition_words(run.families[0])[2]
+    start = "They put the transition of 3d-0 (4×4) at 4.450(10) (−1.11\u00a0% from its target), that of 3d-1"
+    assert words.startswith(start)
+    assert words.count(" of 3d") == 3
 
 
 def test_of_the_same_number_twice_one_is_shown(tmp_path):
@@ -72,7 +85,7 @@ def test_every_kind_is_shown_before_any_twice_and_targets_come_first(tmp_path):
 def test_without_a_target_the_sharpest_is_named(tmp_path):
     rows = (estimate(1.50, 0.20, target=None), estimate(1.60, 0.01, target=None))
     family = a_view(tmp_path, critical_temperatures=rows, critical_temperature=None, hamiltonian="unknown")
-    first, second, _ = transition_words(family)
+    first, second, *_ = transition_words(family)
     assert "= 1.600(10)" in first
     assert "target" not in first
     assert "between 1.5 and 1.6; no exact value is known" in second
@@ -158,8 +171,8 @@ def test_machines_that_know_the_lattice_open_with_their_couplings():
     """On the published study, which has no dense machines."""
     cards = {card.id: card for card in opening_cards(read_run(RESULTS / "frustrated"), [])}
     assert "learned the couplings" in cards["card-learnt"].words[0]
-    assert "The configurations of triangular-f" in cards["card-transition"].words[0]
-    assert "no exact value" not in cards["card-transition"].words[1]
+    assert "The configurations put the transition of triangular-f" in cards["card-transition"].words[0]
+    assert "no exact value" not in " ".join(cards["card-transition"].words)
 
 
 def test_filters_are_those_of_machines_that_started_at_random(tmp_path):

@@ -76,8 +76,8 @@ def test_of_many_couplings_the_largest_are_drawn_and_the_others_counted(tmp_path
     )
     chart = draw_couplings(view)
     drawn = [item for item in chart.panels[0].series if item.errors is not None]
-    np.testing.assert_allclose([item.y.max() for item in drawn], [3 / k for k in range(1, 9)])
-    assert "The 8 largest are shown; 12 others are at most 0.33." in chart.caption
+    np.testing.assert_allclose([item.y.max() for item in drawn], [3 / k for k in range(1, 8)])
+    assert "The 7 largest are shown; 13 others are at most 0.38." in chart.caption
 
 
 def test_another_control_parameter_is_no_temperature(tmp_path):

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from thermorbm.report.chart import outline, wider_bins
 from thermorbm.report.labels import TC, percent, plain, short, with_error
 from thermorbm.report.page import script_json
-from thermorbm.report.panels import Panel, draw_panels, series
+from thermorbm.report.panels import Panel, draw_panels, listed_series, series
 from thermorbm.report.style import finish, our_style
 from thermorbm.report.svg import numbers
 
@@ -62,6 +62,16 @@ def test_series_keeps_finite_points():
 def test_numbers_for_the_page():
     assert numbers([1.23456789, math.inf, -0.1]) == [1.23457, None, -0.1]
     assert script_json({"a": "</script>&"}) == '{"a":"\\u003c/script\\u003e\\u0026"}'
+
+
+def test_legends_count_upwards():
+    """Sizes that only a later panel has stand with the others of their kind, not behind all."""
+    panels = [
+        Panel(plain(""), plain("x"), plain("y"), tuple(series(plain(name), [1], [1]) for name in names))
+        for names in (["n = 400", "n = 2500", "S, n = 2500", "exact"], ["n = 900", "S, n = 400.5", "v2.0."])
+    ]
+    names = [item.name.tex for item in listed_series(panels)]
+    assert names == ["n = 400", "n = 900", "n = 2500", "S, n = 400.5", "S, n = 2500", "exact", "v2.0."]
 
 
 def test_legends_name_series_in_the_order_in_which_they_are_drawn():

@@ -160,6 +160,17 @@ def test_narrow_windows_need_no_sideways_scrolling(unfolded):
         unfolded.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def test_panels_stand_side_by_side_in_print(unfolded):
+    """However many there are: one below the other would fill a page each."""
+    unfolded.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        for number in (2, 3, 4):
+            panels = elements(unfolded, f"figure .panels.count-{number} .place")[:2]
+            assert len({panel.rect["y"] for panel in panels}) <= 1
+    finally:
+        unfolded.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
 def test_print_unfolds_every_section(browser):
     closed = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {})["data"])
     assert closed.startswith(b"%PDF")

@@ -12,10 +12,11 @@ from thermorbm.report.axes import Axis, tick_words, x_limits, y_limits
 from thermorbm.report.drawing import page_panels
 from thermorbm.report.labels import TC, Label, plain
 from thermorbm.report.panels import MARKS, Panel, series
-from thermorbm.report.style import COLOURS, GREY
+from thermorbm.report.sections.symmetric import MOST_COUPLINGS
+from thermorbm.report.style import COLOURS, GREY, colour, marker
 from thermorbm.report.svg import (
     COLOUR_NAMES,
-    LETTER,
+    DIGIT,
     SHAPES,
     frame_of,
     panel_numbers,
@@ -78,11 +79,20 @@ def test_axes_hold_all_points_with_their_errors():
 
 def test_long_numbers_have_room_beside_the_label():
     """The label of y takes up to 20 of the drawing's units, numbers end 6 before the axis."""
-    for scale, digits in ((1.0, 1), (1e5, 6)):
+    for scale, digits in ((1.0, 1), (1e4, 5), (1e5, 6)):
         tall = replace(a_panel().series[0], y=scale * np.array([3.0, 4.0, 5.0]), errors=None)
         frame = frame_of(a_panel(series=(tall,)))
         assert max(len(words) for _, words in frame.y.ticks(5)) >= digits
-        assert frame.x.start - 6 - LETTER * digits >= 20
+        assert frame.x.start - 6 - DIGIT * digits >= 20
+
+
+def test_a_band_takes_the_place_of_error_bars():
+    """The pointer still shows the errors."""
+    curve = a_panel().series[0]
+    banded = a_panel(series=(replace(curve, band=(curve.y - curve.errors, curve.y + curve.errors)),))
+    bars = [len(re.findall(r'class="line"', panel_svg(panel, "id"))) for panel in (a_panel(), banded)]
+    assert bars == [2, 1]
+    assert panel_numbers(banded)["series"][0]["errors"] == [0.1, 0.2, 0.1]
 
 
 def test_ticks_are_round_and_alike():
@@ -126,10 +136,15 @@ def test_colours_have_names_and_shades_for_day_and_night():
     """By day those of the figures in files; at night each stands out from the dark by 3 to 1."""
     light, dark = STYLE.split("prefers-color-scheme: dark", 1)
     background = re.search(r"--paper: (#\w{6})", dark)[1]
-    for colour in (*COLOURS, GREY):
-        name = COLOUR_NAMES[colour]
+    for each in (*COLOURS, GREY):
+        name = COLOUR_NAMES[each]
         by_day = re.search(rf"--{name}: (#\w+);", light)[1]
-        assert {by_day.upper(), (by_day + by_day[1:]).upper()} & {colour.upper()}
+        assert {by_day.upper(), (by_day + by_day[1:]).upper()} & {each.upper()}
         night = re.search(rf"--{name}: (#\w+);", dark)[1]
         night = night if len(night) == 7 else "#" + "".join(2 * letter for letter in night[1:])
         assert (luminance(night) + 0.05) / (luminance(background) + 0.05) > 3
+
+
+def test_couplings_differ_in_colour_and_marker():
+    looks = {(colour(index), marker(index)) for index in range(MOST_COUPLINGS)}
+    assert len(looks) == MOST_COUPLINGS

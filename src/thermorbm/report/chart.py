@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -190,7 +190,10 @@ def column_charts(
     kept = [column for column in columns if has_curves(column)]
     need_some(kept, reason)
     parts = [kept[start : start + MOST_COLUMNS] for start in range(0, len(kept), MOST_COLUMNS)]
-    return [draw(part, "" if index == 0 else f"-{index + 1}") for index, part in enumerate(parts)]
+    charts = [draw(part, "" if index == 0 else f"-{index + 1}") for index, part in enumerate(parts)]
+    if len(charts) == 1:
+        return charts
+    return [replace(chart, title=plain(f", {k} of {len(charts)}")) for k, chart in enumerate(charts, 1)]
 
 
 def as_theirs(columns: Sequence[Column], more: str = "") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,6 +29,7 @@ MARKS = {
     "line-ns": "|",
 }
 TITLE_PAD = 9  # points; leaves room for the name of a vertical line
+NUMBER_AT_END = re.compile(r"\d+(\.\d+)?$")
 DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 
 
@@ -35,8 +37,8 @@ DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 class Series:
     """One curve. marker: None for a line alone. dash: None for points alone. errors: one per point, or None.
 
-    band: (low, high) of a shaded range, or None. listed: whether the legend names it. sideways: errors are
-    those of x.
+    band: (low, high) of a shaded range, in the place of error bars, or None. listed: whether the legend
+    names it. sideways: errors are those of x.
     """
 
     name: Label
@@ -122,12 +124,23 @@ def add_legend(figure: Figure, panels: Sequence[Panel]) -> None:
 
 
 def listed_series(panels: Sequence[Panel]) -> list[Series]:
-    """The series that a legend names, each name once, in the order in which they are drawn."""
+    """The series that a legend names, each name once, in the order in which they are drawn; names that differ
+    in the number at their end stand together, the smallest first."""
     named: dict[str, Series] = {}
     for item in (item for panel in all_panels(panels) for item in panel.series if item.listed):
         named.setdefault(item.name.tex, item)
     named.pop("", None)
-    return list(named.values())
+    parts = {name: _kind_and_number(name) for name in named}
+    kinds = [kind for kind, _ in parts.values()]
+    return [
+        named[name] for name in sorted(named, key=lambda name: (kinds.index(parts[name][0]), parts[name][1]))
+    ]
+
+
+def _kind_and_number(name: str) -> tuple[str, float]:
+    """What stands before the number at the end of a name, and that number, 0 if there is none."""
+    number = NUMBER_AT_END.search(name)
+    return (name, 0.0) if number is None else (name[: number.start()], float(number[0]))
 
 
 def _by_rows(names: list[str], n_columns: int) -> list[str]:
@@ -189,5 +202,5 @@ def draw_series(ax: Axes, item: Series, small: bool) -> None:
         style["markerfacecolor"] = "white"
     if item.marker == "line-ns":
         style |= {"markersize": 9, "markeredgewidth": 1.6}
-    errors = None if item.marker is None else item.errors
+    errors = None if item.marker is None or item.band is not None else item.errors
     draw_curve(ax, item.x, item.y, errors, band=item.band, sideways=item.sideways, thin=0.8 * scale, **style)

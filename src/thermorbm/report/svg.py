@@ -39,6 +39,7 @@ SHAPES = {
 }
 OPEN_SHAPES = ("x", "cross", "line-ns", "circle-open")
 LETTER = 6.9  # mean width of letters, on phones
+DIGIT = 8.3  # width of digits, there
 ROW_HEIGHT, TICK_WIDTH = 21, 62
 N_NUMBERS = 5  # numbers along y, about
 DIGITS = 6  # of the numbers that a reader can point at
@@ -76,7 +77,7 @@ def frame_of(panel: Panel, width: float = 460, height: float = 290) -> Frame:
     if panel.rows:
         left = min(14 + LETTER * max(label.n_letters for label in panel.rows), 0.62 * width)
     else:
-        left = max(58.0, 26 + LETTER * max((len(words) for _, words in y.ticks(N_NUMBERS)), default=0))
+        left = max(58.0, 28 + DIGIT * max((len(words) for _, words in y.ticks(N_NUMBERS)), default=0))
     return Frame(width, height, Axis(*x_limits(panel), left, width - 12, panel.log_x), y)
 
 
@@ -171,7 +172,7 @@ def _line(item: Series, x: Floats, y: Floats) -> Markup:
 
 
 def _error_bars(item: Series, frame: Frame) -> Markup:
-    if item.errors is None or item.marker is None:
+    if item.errors is None or item.marker is None or item.band is not None:
         return Markup("")
     axis, values, other = (
         (frame.x, item.x, frame.y.place(item.y))

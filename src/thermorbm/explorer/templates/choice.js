@@ -62,7 +62,7 @@ const Choice = (function () {
     pane.colour = page.colours[key] || page.colours.data;
     pane.dash = pane.index && panes[0].select.value === key ? "5 3" : "none";
     pane.swatch.style.background = pane.colour;
-    pane.place.hidden = pane.filters.hidden = !key;
+    pane.place.hidden = !key;
     pane.missing.hidden = machine !== null;
     const reason = point().missing[key] || "it is not in this page";
     pane.missing.textContent = "No chain at " + at(point().value) + ": " + reason + ".";
@@ -75,7 +75,7 @@ const Choice = (function () {
     const spec = pane.spec, kept = spec && spec.filters ? await floats(spec.filters) : null;
     const values = pane.machine ? pane.machine.arrays.W : kept;
     pane.filters.querySelector("h3").textContent = kindName(pane.kind);
-    pane.mosaic.hidden = pane.filters.querySelector(".chosen").hidden = !values;
+    pane.filters.hidden = !values;
     pane.tiles = null;
     if (!values) return;
     const shared = Boolean(pane.machine && spec.window), size = shared ? spec.columns : family().n_sites;

@@ -2,7 +2,7 @@
 const Drawing = (function () {
   const get = App.get, state = App.state, panes = App.panes;
   const HINTS = {
-    hidden: "Chains begin with hidden units drawn as +1 with probability p_h = (1 + ⟨|m|⟩)/2, where ⟨|m|⟩ is that of the data.",
+    hidden: "Each hidden unit begins with the sign of its filter sum with probability p_h = (1 + ⟨|m|⟩)/2, else with the other sign; ⟨|m|⟩ is that of the data.",
     drawing: "Draw on either machine with the mouse, a finger, or the arrow keys and space; then press Run."
   };
   function showStart() {
@@ -11,7 +11,7 @@ const Drawing = (function () {
       button.setAttribute("aria-pressed", String(button.dataset.start === state.start));
     });
     get("brush").hidden = !drawing;
-    get("hint").textContent = HINTS[state.start] || "";
+    get("hint").replaceChildren(...App.lowered(HINTS[state.start] || ""));
     panes.forEach(function (pane) {
       pane.spins.classList.toggle("drawable", drawing);
       pane.spins.tabIndex = drawing ? 0 : -1;

@@ -41,12 +41,18 @@
     }));
   }
 
+  // The first family of which a chain can run; without one the first.
+  function firstThatRuns() {
+    return Math.max(0, page.families.findIndex(function (item) {
+      return item.points.some(function (each) { return Object.values(each.machines).some(function (spec) { return spec.id; }); });
+    }));
+  }
+
   async function chooseFamily() {
     const kinds = family().kinds, points = family().points, critical = family().critical;
     panes.forEach(function (pane) {
       fill(pane.select, kinds);
-      const first = pane.index ? kinds.find(function (kind) { return kind.key !== "dense"; }) : kinds[0];
-      pane.select.value = first ? first.key : "";
+      pane.select.value = kinds[pane.index] ? kinds[pane.index].key : "";
     });
     get("value").max = points.length - 1;
     const distance = points.map(function (item) { return Math.abs(item.value - (critical === null ? points[Math.floor(points.length / 2)].value : critical)); });
@@ -93,11 +99,15 @@
       App.complain("This browser cannot unpack the machines (it has no DecompressionStream). Versions of Chrome since 80, Firefox since 113 and Safari since 16.4 can.");
       return;
     }
-    get("control-name").textContent = page.control.name + (page.control.unit ? " (" + page.control.unit + ")" : "");
+    const unit = page.control.unit;
+    get("control-name").textContent = page.control.name;
+    if (unit) get("control-name").append(" (", ...(unit === "J/k_B" ? App.lowered(unit) : [unit]), ")");
     document.querySelectorAll("[data-colour]").forEach(function (swatch) { swatch.style.background = page.colours[swatch.dataset.colour]; });
     fill(get("family"), page.families.map(function (item, k) { return { key: String(k), name: item.name + (item.shape ? " " + item.shape.join("×") : "") }; }));
     get("family-label").hidden = page.families.length < 2;
     listen();
+    state.family = firstThatRuns();
+    get("family").value = String(state.family);
     await chooseFamily();
     if (!window.matchMedia("(prefers-reduced-motion: reduce)").matches) Clock.run(true);
   }

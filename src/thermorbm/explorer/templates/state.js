@@ -27,7 +27,16 @@ const App = (function () {
   const panes = [0, 1].map(makePane);
   function family() { return page.families[state.family]; }
   function point() { return family().points[state.point]; }
-  function at(value) { return page.control.symbol + " = " + value; }
+  function at(value) { return page.control.symbol + " = " + Number(value.toPrecision(6)); }
+  // Words of our own, in which "_" lowers the letter after it: T_c.
+  function lowered(words) {
+    return words.split(/_(\w)/).map(function (part, k) {
+      if (k % 2 === 0) return part;
+      const letter = document.createElement("sub");
+      letter.textContent = part;
+      return letter;
+    });
+  }
   function number(x) { return (x < 0 ? "−" : "") + Math.abs(x).toFixed(4); }
   // -1.229(15): the error in units of the last digits, two of them; without one where it is not known.
   function measured(x, error) {
@@ -48,7 +57,7 @@ const App = (function () {
   }
 
   return {
-    page: page, state: state, panes: panes, get: get, family: family, point: point, at: at, number: number, measured: measured,
+    page: page, state: state, panes: panes, get: get, family: family, point: point, at: at, lowered: lowered, number: number, measured: measured,
     kindName: kindName, complain: complain, hiddenProbability: hiddenProbability
   };
 })();

@@ -6,8 +6,10 @@ const View = (function () {
 
   function showPoint() {
     const value = point().value, critical = family().critical;
-    const relative = critical === null ? "" : value < critical ? " (below " : " (above ";
-    get("value-text").textContent = at(value) + (relative ? relative + page.control.symbol + "_c = " + critical.toFixed(3) + ")" : "");
+    get("value-text").textContent = at(value);
+    if (critical !== null) {
+      get("value-text").append((value < critical ? " (below " : " (above ") + page.control.symbol, ...App.lowered("_c = " + critical.toFixed(3) + ")"));
+    }
     get("value").setAttribute("aria-valuetext", at(value));
     const p = App.hiddenProbability();
     get("p-h").textContent = p === null ? "" : " = " + p.toFixed(3);
@@ -15,6 +17,8 @@ const View = (function () {
     document.querySelector("[data-start=data]").disabled = state.spins.length === 0;
     showReal();
     panes.forEach(showFilters);
+    for (const id of ["run", "step", "steps"]) get(id).disabled = panes.every(function (pane) { return pane.machine === null; });
+    get("filters").hidden = panes.every(function (pane) { return pane.tiles === null; });
     showExactness();
   }
 
@@ -42,6 +46,8 @@ const View = (function () {
     Pictures.drawSpins(canvas, spins, state.layout, -1);
     let words = "m " + number(Thermorbm.magnetizationOf(spins));
     if (state.hamiltonian) words = "E/N " + number(Thermorbm.energyOf(state.hamiltonian, spins) / spins.length) + " · " + words;
+    const shape = family().shape;
+    if (shape && shape.length === 3) words += " · all " + shape[0] + " layers side by side";
     get("data-numbers").textContent = words;
     canvas.setAttribute("aria-label", "Real configuration at " + at(point().value) + ": " + words);
   }
@@ -79,8 +85,12 @@ const View = (function () {
 
   function showChart(name, label, place) {
     const spec = chartSpec(name, label);
+    if (!spec.data && !spec.series.length) {
+      place.textContent = name === "energy" ? "No chain runs here, and no histogram of the data is kept." : "";
+      return;
+    }
     if (name === "energy" && !state.hamiltonian && !spec.data) {
-      place.textContent = "The energy is not shown: the Hamiltonian of these configurations is not known.";
+      place.textContent = "The energy is not shown: " + (point().data ? "the Hamiltonian of these configurations is not known." : "no configurations are kept here.");
       return;
     }
     const last = spec.series.map(function (item) { return item.values.length ? item.name + " " + number(item.values.at(-1)) : ""; });
@@ -91,7 +101,7 @@ const View = (function () {
     const data = point().data, rows = [];
     if (data) {
       const energy = data.means.energy, m = data.means.abs_magnetization;
-      rows.push([page.colours.data, "Data", energy ? energy.text.replace("-", "−") : "–", m ? m.text : "–", data.n_counted + " configurations"]);
+      rows.push([page.colours.data, "Data", energy ? energy.text.replace("-", "−") : "–", m ? m.text : "–", data.n_counted ? data.n_counted + " configurations" : "the whole dataset"]);
     }
     panes.forEach(function (pane) {
       if (!pane.chain) return;
@@ -99,6 +109,7 @@ const View = (function () {
       const mean = function (trace) { return n && trace.values.length ? measured(trace.average.mean(), trace.average.error()) : "–"; };
       rows.push([pane.colour, kindName(pane.kind), mean(pane.trace.energy), mean(pane.trace.magnetization), n + " steps"]);
     });
+    get("averages").hidden = rows.length === 0;
     get("averages").querySelector("tbody").replaceChildren(...rows.map(function (row) {
       const line = document.createElement("tr");
       row.slice(1).forEach(function (words, k) {
@@ -116,11 +127,12 @@ const View = (function () {
   }
 
   function showGallery() {
-    const rows = [{ name: "Data", pictures: state.spins.slice(0, Chains.KEPT) }];
+    const rows = state.spins.length ? [{ name: "Data", pictures: state.spins.slice(0, Chains.KEPT) }] : [];
     panes.forEach(function (pane) {
       if (pane.chain) rows.push({ name: kindName(pane.kind), pictures: pane.snapshots });
     });
     const place = get("gallery");
+    place.parentElement.hidden = rows.length === 0;
     while (place.children.length > rows.length) place.lastChild.remove();
     rows.forEach(function (row, k) {
       const line = place.children[k] || place.appendChild(newRow());

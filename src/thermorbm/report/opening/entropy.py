@@ -123,8 +123,8 @@ def _holds_words(family: FamilyView, lower: Edge, upper: Edge, exact: dict[float
     inside = sum(lower[x][0] - 2 * lower[x][1] <= exact[x] <= upper[x][0] + 2 * upper[x][1] for x in values)
     furthest = max(values, key=lambda x: upper[x][0] - exact[x])
     words = (
-        "The bracket holds it, within two standard errors, at {} of {} values of {}; the upper bound is "
-        "furthest above it at {}, by {}."
+        "It lies between these bounds, within two standard errors, at {} of {} values of {}; the upper bound "
+        "is loosest at {}, where it is too high by {}."
     )
     gap = with_error(upper[furthest][0] - exact[furthest], upper[furthest][1])
     return text(words, inside, len(values), family.run.control_symbol, family.at(furthest), gap)

@@ -96,15 +96,16 @@ def learnt_words(family: FamilyView) -> list[Markup]:
 
 def _weights_words(family: FamilyView) -> Markup:
     rows = [(value, machine) for value, machine, _ in landmark_machines(family)]
-    how = ", trained as the paper's," if family.as_paper else ","
+    how = " trained as the paper's" if family.as_paper else ""
+    size = size_label(family.smallest())
     try:
         shares = [(value, percent(majority(machine).value, digits=0)) for value, machine in rows]
         words = (
-            "With {}{} on average {} of the weights of a filter have the same sign; of signs drawn by chance "
-            "it would be about one half."
+            "In machines{} with {} hidden units, on average {} of the weights of a filter have the same "
+            "sign; of signs drawn by chance it would be about one half."
         )
-        return text(words, size_label(family.smallest()), how, family.list_at(shares))
+        return text(words, how, size, family.list_at(shares))
     except Missing:
         spreads = [(value, short(moments_of(machine, "W").variance ** 0.5, 2)) for value, machine in rows]
-        words = "With {}{} weights have a standard deviation of {}."
-        return text(words, size_label(family.smallest()), how, family.list_at(spreads))
+        words = "In machines{} with {} hidden units, weights have a standard deviation of {}."
+        return text(words, how, size, family.list_at(spreads))

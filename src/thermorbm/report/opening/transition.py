@@ -33,6 +33,7 @@ from thermorbm.report.style import BLACK, VERMILION
 from thermorbm.study.result_curves import Exponents, Scaling
 
 MOST_ROWS, MOST_OF_A_KIND = 6, 2
+MOST_ELSEWHERE = 3
 ORDER = ("data", "symmetric", "main", "union")  # of the rows; other kinds of machines come after these
 MAGNETIZATION = "abs_magnetization_per_spin"
 NU = Label(r"$\nu$")
@@ -40,7 +41,7 @@ FIELD = Label(r"$\langle b_j\rangle$")
 # What indicators that begin so are made of: symbols that no other sentence of the first screen explains.
 MEANINGS = {
     "visible_energy": (Label(r"$\mathcal{E}_\theta$"), "visible energy of a machine"),
-    "zero_bias_energy": (Label(r"$\mathcal{E}_W$"), "the same without biases"),
+    "zero_bias_energy": (Label(r"$\mathcal{E}_W$"), "visible energy without biases"),
     "pseudo_likelihood": (PSEUDO_LIKELIHOOD, "pseudo-likelihood"),
     "pseudo_entropy": (PSEUDO_ENTROPY, "pseudo-entropy"),
     "nll": (plain("NLL"), "negative log-likelihood"),
@@ -74,8 +75,14 @@ def _differing(rows: list[TcEstimate]) -> list[TcEstimate]:
 
 
 def _sharp(family: FamilyView) -> list[TcEstimate]:
-    rows = [row for row in tc_estimates(family, shown=True) if row.is_determined and row.row.interval is None]
-    return need_some(rows, "no indicator determines where the transition is")
+    rows = [row for row in tc_estimates(family, shown=True) if _is_sharp(row)]
+    symbol = family.run.results.study.control.symbol
+    return need_some(rows, f"no indicator has a peak that these values of {symbol} resolve")
+
+
+def _is_sharp(row: TcEstimate) -> bool:
+    """Whether it is a number, and no interval of a peak that was not resolved."""
+    return row.is_determined and row.row.interval is None
 
 
 def _place(row: TcEstimate) -> tuple[int, str]:
@@ -88,29 +95,52 @@ def _miss(row: TcEstimate) -> tuple[bool, float]:
 
 
 def transition_words(family: FamilyView) -> list[Markup]:
-    """The best estimate of the machines, but of no variant that is a control where there are others; how all
-    compare; what the symbols in the picture mean.
-    """
-    rows, shown = _sharp(family), best_estimates(family)
+    """The best estimate of the machines; how all compare; the best for other data; what the symbols mean."""
+    rows = _sharp(family)
     machines = [row for row in rows if row.role != "data"] or rows
+    return [
+        _best_words(family, _best(family)),
+        _others_words(family, machines),
+        _elsewhere_words(family),
+        _symbol_words(best_estimates(family)),
+    ]
+
+
+def _best(family: FamilyView) -> TcEstimate:
+    """The best estimate of the machines, but of no variant that is a control where there are others."""
+    shown = best_estimates(family)
     of_machines = [row for row in shown if row.role != "data"]
-    best = min([row for row in of_machines if row.role in ORDER] or of_machines or shown, key=_miss)
-    return [_best_words(family, best), _others_words(family, machines), _symbol_words(shown)]
+    return min([row for row in of_machines if row.role in ORDER] or of_machines or shown, key=_miss)
+
+
+def _elsewhere_words(family: FamilyView) -> Markup:
+    """The best estimates for the study's other data that have a transition, as many as there is room for."""
+    places = []
+    for other in family.run.families:
+        if other.results.name == family.results.name or other.critical is None:
+            continue
+        if any(map(_is_sharp, tc_estimates(other, shown=True))):
+            best = _best(other)
+            off = "" if best.distance is None else f" ({percent(best.distance, signed=True)} from its target)"
+            places.append(text("of {} at {}{}", other.title, best.number, off))
+    if not places:
+        return Markup("")
+    return text("They put the transition {}.", Markup(", that ").join(places[:MOST_ELSEWHERE]))
 
 
 def _best_words(family: FamilyView, best: TcEstimate) -> Markup:
-    who = text(("The configurations of" if best.role == "data" else "Machines on") + " {} put", family.title)
-    where = text("{} = {}, the largest {}", family.run.critical_symbol, best.number, best.full_label)
-    return text("{} the transition at {}{}.", who, where, _distances(best))
+    who = "The configurations" if best.role == "data" else "Machines"
+    where = text("{} = {}, where {} is largest", family.run.critical_symbol, best.number, best.full_label)
+    return text("{} put the transition of {} at {}.{}", who, family.title, where, _distances(best))
 
 
 def _symbol_words(rows: list[TcEstimate]) -> Markup:
     meanings = [
-        text("{}: {}", symbol, words)
+        text("{} is the {}", symbol, words)
         for name, (symbol, words) in MEANINGS.items()
         if any(row.row.indicator.startswith(name) for row in rows)
     ]
-    return text("Symbols: {}.", Markup("; ").join(meanings)) if meanings else Markup("")
+    return text("Here {}.", Markup(", ").join(meanings)) if meanings else Markup("")
 
 
 def _distances(best: TcEstimate) -> Markup:
@@ -119,12 +149,12 @@ def _distances(best: TcEstimate) -> Markup:
         return Markup("")
     sigmas = abs(best.value - best.target) / best.error if best.error > 0 else math.inf
     words = text(
-        "; that is {} ({:.1f} standard errors) from its target {:.4f} on this lattice",
-        percent(best.distance, signed=True), sigmas, best.target,
+        " That is {} ({:.1f} standard errors) from its target {:.4f}, where it should be largest on this "
+        "finite lattice", percent(best.distance, signed=True), sigmas, best.target,
     )  # fmt: skip
     if best.infinite is None:
-        return words
-    return words + text(", and the infinite lattice has {:.5g}", best.infinite)
+        return words + "."
+    return words + text("; on the infinite lattice the transition is at {:.5g}.", best.infinite)
 
 
 def _others_words(family: FamilyView, machines: list[TcEstimate]) -> Markup:
@@ -132,17 +162,17 @@ def _others_words(family: FamilyView, machines: list[TcEstimate]) -> Markup:
     if len(distances) > 2:  # half of two says nothing
         middle, furthest = (percent(each, digits=1) for each in (np.median(distances), distances[-1]))
         words = (
-            "The picture has those nearest to their targets, of {} indicators: half of all lie within {}, "
+            "The picture shows those nearest to their targets, of {} indicators: half of all lie within {}, "
             "all within {}."
         )
         return text(words, len(distances), middle, furthest)
     values = sorted(row.value for row in machines)
     if len(values) > 1:
-        words = "It is the sharpest of {} indicators, which lie between {:.4g} and {:.4g}{}."
+        words = "This is the sharpest of {} indicators, which lie between {:.4g} and {:.4g}{}."
         is_unknown = not distances and family.critical is None
         unknown = "; no exact value is known" if is_unknown else ""
         return text(words, len(values), values[0], values[-1], unknown)
-    return Markup("No other indicator determines it.")
+    return Markup("The peak of no other indicator is resolved.")
 
 
 def scaling_panel(run: Run) -> Panel:

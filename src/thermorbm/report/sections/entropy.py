@@ -50,6 +50,18 @@ LIKELIHOOD = "pseudo_likelihood_per_spin"
 NO_LIKELIHOOD = "pseudo-likelihoods were not computed"
 NO_COMMON = "no temperature is common to both kinds of machines"
 NO_ENTROPY = "the entropy is not known at these temperatures"
+# Captions of figure 8, where the true entropy and pseudo-entropy are known, and where they are not.
+WITH_MODEL = (
+    "Pseudo-likelihood {0} of held-out configurations, entropy {1} and pseudo-entropy {2}, all per spin, "
+    "against {3}, for each $n_h$.{5} Dashed: fits near the transition. A perfect machine would lie "
+    "on {2}, not on {1}. {4}, where it was computed, is the upper edge of the entropy bracket "
+    "{2} ≤ {1} ≤ {4} from the largest machine: it needs held-out configurations alone."
+)
+WITHOUT_MODEL = (
+    "Pseudo-likelihood {0} of held-out configurations, per spin, against {3}, for each $n_h$.{5} {4}, where "
+    "it was computed, is an upper bound of the entropy from the largest machine: it needs held-out "
+    "configurations alone. Dashed: fits near the transition."
+)
 ByValue = dict[float, float]
 
 
@@ -59,11 +71,9 @@ def draw_entropies(run: Run) -> list[Chart]:
 
 
 def _draw_columns(columns: list[Column], id: str) -> Chart:
+    knows_model = any(pseudo_entropy_series(column.family) for column in columns)
     caption = text(
-        "Pseudo-likelihood {0} of held-out configurations, entropy {1} and pseudo-entropy {2}, all per spin, "
-        "against {3}, for each $n_h$.{5} Dashed: fits near the transition. A perfect machine would lie "
-        "on {2}, not on {1}. {4}, where it was computed, is the upper edge of the entropy bracket "
-        "{2} ≤ {1} ≤ {4} from the largest machine: it needs held-out configurations alone.",
+        WITH_MODEL if knows_model else WITHOUT_MODEL,
         PSEUDO_LIKELIHOOD, ENTROPY, PSEUDO_ENTROPY, columns[0].family.run.control_symbol,
         UPPER_EDGE, as_theirs(columns, "; dotted: on held-out ones"),
     )  # fmt: skip

@@ -109,8 +109,9 @@ def _correlation_panel(family: FamilyView) -> Panel | None:
             return None
         r = arrays["correlation.distances"]
         kept = (r > 0) & (r <= min(family.shape or [0]) / 2)
-        values = (arrays[f"correlation.{name}"][kept] for name in ("distances", "values", "errors"))
-        curves.append(series(family.at(value), *values, colour=chosen, marker="circle", width=0.8))
+        r, y, errors = (arrays[f"correlation.{name}"][kept] for name in ("distances", "values", "errors"))
+        look: dict[str, Any] = {"colour": chosen, "marker": "circle", "width": 0.8}
+        curves.append(series(family.at(value), r, y, errors, band=(y - errors, y + errors), **look))
     title = plain("Correlation of inverse filters")
     return Panel(title, DISTANCE + " (lattice spacings)", CORRELATION, tuple(curves))
 

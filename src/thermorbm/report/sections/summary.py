@@ -47,9 +47,9 @@ def write_lead(run: Run) -> Markup:
         sum(len(getattr(family, name)) for family in run.results.families)
         for name in ("machines", "data", "energies")
     )
-    energies = f", energies measured at {n_energies} more" if n_energies else ""
+    energies = f"; energies were measured at {n_energies} more" if n_energies else ""
     machines = f"{n_machines} restricted Boltzmann machines were trained on " if n_machines else ""
-    words = "{}{} sets of spin configurations, each at its own {}{}."
+    words = "{}{} sets of spin configurations, each of one {}{}."
     return text(words, machines, n_data, run.results.study.control.name, energies)
 
 
@@ -67,7 +67,13 @@ def write_warnings(run: Run) -> list[Markup]:
         names = ", ".join(item.task for item in tasks.failed[:5]) + (", …" if len(tasks.failed) > 5 else "")
         words.append(text("{} of {} tasks failed ({}).", len(tasks.failed), tasks.total, names))
     if tasks.missing:
-        words.append(text("{} of {} tasks are not done yet.", len(tasks.missing), tasks.total))
+        words.append(
+            text(
+                "{} of {} tasks are not done yet: the report shows what there is.",
+                len(tasks.missing),
+                tasks.total,
+            )
+        )
     if run.results.not_certified:
         places = ", ".join(run.results.not_certified)
         words.append(text("The certificate of these configurations did not pass: {}.", places))
@@ -83,10 +89,10 @@ def write_warnings(run: Run) -> list[Markup]:
     n_paper = sum(bool(machine.as_paper) for machine in still_open)
     if still_open:
         sentence = (
-            "{} of {} machines are not converged{}: after as long again their <i>L̃</i> may differ by 0.002 "
-            "per spin or more."
+            "{} of {} machines are not converged{}: training for as long again may change their "
+            "pseudo-likelihood <i>L̃</i> by 0.002 per spin or more."
         )
-        of_paper = f", {n_paper} of them trained as the paper's" if n_paper else ""
+        of_paper = f" ({n_paper} of them were trained as the paper's)" if n_paper else ""
         words.append(text(sentence, len(still_open), len(machines), of_paper))
     return words
 
@@ -152,10 +158,10 @@ def _overview(family: FamilyView) -> Chart:
         _panel(family, "Visible energy, variance", axis(VARIANCE), variances),
         _panel(family, "Entropy and pseudo-likelihood", plain("nats per spin"), entropies),
     ]
-    which = "one machine for all of them together" if role == "union" else "a machine for each"
+    which = "one machine for all data together" if role == "union" else "a machine for each"
     caption = text(
         "Left: filters of machines{} below, near and above the transition. Middle: the variance of the "
-        "visible energy, of {}; machines are never told {}. Right: {} of held-out configurations beside "
+        "visible energy, of {}; no machine is told {}. Right: {} of held-out configurations beside "
         "entropies.",
         " trained as the paper's" if shown.as_paper else "", which, family.run.control_label,
         PSEUDO_LIKELIHOOD,

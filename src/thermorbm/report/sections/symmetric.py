@@ -42,7 +42,7 @@ ROLE = "symmetric"
 MOST_ROWS, MOST_FILTERS = 8, 8
 COUPLING, REDUCED = Label(r"$J(r)\,T$"), Label("$J(r)$")
 MOST_VECTORS = 6
-MOST_COUPLINGS = 8  # in one figure; cells of three sites have 36
+MOST_COUPLINGS = 7  # in one figure, which has as many colours; cells of three sites have 36
 
 
 def fewest_filters(family: FamilyView) -> list[MachineResults]:
@@ -104,7 +104,7 @@ def couplings_panel(family: FamilyView) -> Panel:
 
 def _couplings(family: FamilyView) -> list[tuple[tuple[int, ...], Points]]:
     """The curve of each coupling, by the components of r; if they are many the largest first."""
-    reason = "what machines of all temperatures say was not put together yet"
+    reason = "what all these machines say was not put together yet"
     item = need(family.indicators(ROLE, fewest_filters(family)[0].n_hidden), reason)
     curves = []
     for name in (name for name in item.curves if name.startswith("coupling_")):
@@ -182,7 +182,10 @@ def coupling_words(family: FamilyView) -> list[Markup]:
         return [text(words, _coupling_label(family), family.at(x), said, _truth(family))] if rows else []
     nearest = cell(learned.nearest_coupling, 1 / unit)
     others = [abs(pair.coupling) * unit for pair in learned.pairs if sum(map(abs, pair.r)) > 1]
-    words = "Symmetric machines learned the coupling of neighbours {} = {} at {}{}; others have at most {}."
+    words = (
+        "Symmetric machines, whose filters are the same at every site, learned the coupling of neighbours "
+        "{} = {} at {}{}; all other pairs of spins have couplings of at most {}."
+    )
     ising = " (1 in the Ising model)" if family.results.is_ising else ""
     largest = short(max(others, default=0.0), 2)
     return [text(words, _coupling_label(family), nearest, family.at(x), ising, largest)]

@@ -217,7 +217,7 @@ def union_machine(family: FamilyView) -> MachineResults:
     return need(family.results.machine("union", family.smallest("union"), None), NO_MACHINES["union"])
 
 
-@SECTION.family_figure("fig-4a", "Fig. 4a", "Filters of a machine for all together")
+@SECTION.family_figure("fig-4a", "Fig. 4a", "Filters of a machine for all data together")
 def draw_union_filters(family: FamilyView) -> Chart:
     machine = union_machine(family)
     row = (plain(family.run.all_values), *lattice_filters(family, machine))
@@ -229,7 +229,7 @@ def draw_union_filters(family: FamilyView) -> Chart:
     return Chart(caption, filter_rows([row], UNION_FILTERS_SHOWN))
 
 
-@SECTION.family_figure("fig-4bc", "Fig. 4b, c", "Weights of a machine for all together")
+@SECTION.family_figure("fig-4bc", "Fig. 4b, c", "Weights of a machine for all data together")
 def draw_union_distributions(family: FamilyView) -> Chart:
     machines, size = family.results.first_seeds("union"), size_label(family.smallest("union"))
     panels = []
