@@ -461,13 +461,13 @@ def test_disorder_edges_and_several_couplings_on_the_command_line(options, wante
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"lattice": "hexagonal"}, "hamiltonian must be one of"),
+        ({"lattice": "hexagonal"}, "lattice must be one of"),
         ({"coupling": "x"}, "not a number"),
         ({"coupling": "nan"}, "finite"),
         ({"coupling": "1e308"}, "coupling must be a finite number, at most 1e+09"),
         ({"field": "1e308"}, "field must be finite, at most 1e+09"),
         ({"open": "-1"}, "axes"),
-        ({"open": "99999999999"}, "does not name axes from 0 to 30"),
+        ({"open": "99999999999"}, "open must be axes from 0 to 1"),
         ({"field": "0.1", "method": "wolff"}, "ghost spin"),
         ({"lattice": "triangular", "coupling": "-1", "method": "wolff"}, "percolate"),
         ({"lattice": "j1j2"}, "shell"),
